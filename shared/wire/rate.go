@@ -28,8 +28,8 @@ const (
 )
 
 // MaxRateCount is the most that one gateway counts for a subject in a slot, so
-// that the sum over 1000 gateways stays within the slot's digits.
-const MaxRateCount = 999_999_999
+// that the sum over 100 gateways stays within the slot's digits.
+const MaxRateCount = 99_999_999
 
 // RateIn is the subject of what a subject of a workspace used in a minute. The
 // name is one that RateToken made.
@@ -64,9 +64,9 @@ type RateMinute [RateSlots]int64
 
 // rateDigits are those of one slot in a counter: a sum over many gateways has
 // room, and the whole minute is one number.
-const rateDigits = 12
+const rateDigits = 10
 
-// Text is m as one number, the first slot in its last twelve digits.
+// Text is m as one number, the first slot in its last ten digits.
 func (m *RateMinute) Text() string {
 	var b []byte
 	for i := len(m) - 1; i >= 0; i-- {

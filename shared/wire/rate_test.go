@@ -13,11 +13,11 @@ import (
 
 func TestRateMinuteIsOneNumber(t *testing.T) {
 	for text, want := range map[string]RateMinute{
-		"0":                         {},
-		"7":                         {7},
-		"1000000000000":             {0, 1},
-		"2000000000000000000000003": {3, 0, 2},
-		"999999999999000000000001":  {1, 999999999999},
+		"0":                     {},
+		"7":                     {7},
+		"10000000000":           {0, 1},
+		"200000000000000000003": {3, 0, 2},
+		"99999999990000000001":  {1, 9999999999},
 	} {
 		got, err := ParseRate(text)
 		require.NoError(t, err)
@@ -28,8 +28,8 @@ func TestRateMinuteIsOneNumber(t *testing.T) {
 		var a, b, both RateMinute
 		for i := range a {
 			if rapid.Bool().Draw(r, "used") {
-				a[i] = rapid.Int64Range(0, 499*MaxRateCount).Draw(r, "a")
-				b[i] = rapid.Int64Range(0, 499*MaxRateCount).Draw(r, "b")
+				a[i] = rapid.Int64Range(0, 49*MaxRateCount).Draw(r, "a")
+				b[i] = rapid.Int64Range(0, 49*MaxRateCount).Draw(r, "b")
 			}
 			both[i] = a[i] + b[i]
 		}
@@ -55,7 +55,7 @@ func TestRateBeyondItsRange(t *testing.T) {
 	require.Zero(t, got)
 	got, err = ParseRate(strings.Repeat("9", 2*rateDigits*RateSlots))
 	require.NoError(t, err)
-	require.EqualValues(t, 999_999_999_999, got[RateSlots-1])
+	require.EqualValues(t, 9_999_999_999, got[RateSlots-1])
 	epoch, err := ParseRateMark([]byte(`{"val":"41"}`))
 	require.NoError(t, err)
 	require.Equal(t, uint64(41), epoch)

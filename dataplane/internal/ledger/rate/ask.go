@@ -52,12 +52,11 @@ func (r *Rates) round() chan struct{} {
 // ask fills minutes from what is held. When it may wait it returns false if some
 // have to be read first, and has them read.
 func (r *Rates) ask(ws id.Workspace, names []string, minutes []Minute, wait bool) bool {
-	done := true
+	done, now := true, r.opts.Now()
 	for i, name := range names {
 		ref := subject{ws, name}
 		s := r.shard(ref)
 		s.mu.Lock()
-		now := r.opts.Now()
 		there := r.there(now)
 		slot := slotOf(there)
 		v := r.hold(s, ref, slot)

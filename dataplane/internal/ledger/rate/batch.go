@@ -57,6 +57,7 @@ func (r *Rates) gather(due bool) *batch {
 
 // send has sent what the store lacks of v. Its shard's lock is held.
 func (b *batch) send(v *view, name func() string) {
+	v.giveUp(b.now)
 	v.takeOff(b.slot, name)
 	for _, f := range v.flying {
 		b.sending = append(b.sending, sending{v, f})
@@ -93,7 +94,7 @@ func (r *Rates) send(ctx context.Context, b *batch) error {
 func (r *Rates) sendPart(ctx context.Context, part []sending) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	list := make([]Increment, len(part))
+	list, began := make([]Increment, len(part)), r.opts.Now()
 	for i := range part {
 		v, f := part[i].view, part[i].flight
 		list[i] = Increment{Ref: Ref{v.ws, v.token, f.minute}, ID: f.id, By: &f.by}
@@ -102,6 +103,9 @@ func (r *Rates) sendPart(ctx context.Context, part []sending) error {
 	slot := r.slot()
 	for i := range list {
 		inc, v := &list[i], part[i].view
+		if f := part[i].flight; inc.Tried && f.since.IsZero() {
+			f.since = began // only Run looks at it
+		}
 		if !inc.Taken {
 			continue
 		}

@@ -3,6 +3,7 @@ package rate
 import (
 	"context"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"strconv"
 	"sync/atomic"
@@ -162,7 +163,8 @@ func (r *Rates) move(to *anchor) {
 func (r *Rates) name() string {
 	w := &r.work
 	if w.prefix == "" {
-		w.prefix = r.opts.IDs.UUID().String() + "."
+		random := r.opts.IDs.UUID()
+		w.prefix = hex.EncodeToString(random[8:])
 	}
 	w.names++
 	return w.prefix + strconv.FormatUint(w.names, 36)

@@ -113,6 +113,7 @@ func (s *NATS) Add(ctx context.Context, epoch uint64, list []Increment) error {
 		if err := nc.PublishMsg(msg); err != nil {
 			return fmt.Errorf("count rates: %w", err)
 		}
+		inc.Tried = true
 	}
 	var failed error
 	for range list {

@@ -283,3 +283,23 @@ func TestIdleCostsNothing(t *testing.T) {
 	}, soon, often, "the mark is renewed while something is counted")
 	require.InDelta(t, 1, metricOf(t, n.metrics.epochs), 0)
 }
+
+// TestTheMinuteBefore is read by a gateway that comes later, and again by one
+// that is in use: others that were away bring what belongs to it.
+func TestTheMinuteBefore(t *testing.T) {
+	b := newBench(t)
+	c := newClock(noon)
+	first := b.node(c, Options{})
+	ws := newWorkspace()
+	first.Add(ws, "s", 3)
+	require.Eventually(t, func() bool { return b.counted(ws, "s") == 3 }, soon, often)
+	c.advance(40*time.Second + settles) // into the next minute
+	second := b.node(c, Options{})
+	both := []*node{first, second}
+	converge(t, both, ws, "s", 3, 3)
+	away := Increment{
+		Ref: Ref{ws, "s", minuteOf(slotOf(noon))}, ID: "of another", By: &wire.RateMinute{wire.RateSlots - 1: 4},
+	}
+	require.NoError(t, NewNATS(b.conn).Add(t.Context(), b.epoch(), []Increment{away}))
+	converge(t, both, ws, "s", 3, 7)
+}

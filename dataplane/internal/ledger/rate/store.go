@@ -14,8 +14,8 @@ type Store interface {
 	// the store's leader knows it, with a moment since the call by the store's clock.
 	Mark(ctx context.Context, by uint64) (epoch uint64, at time.Time, err error)
 	// Add counts all of some increments in an epoch, in one wait, and notes what
-	// came of each. Of those with one name one counts. It fails when not all were
-	// answered.
+	// came of each. Of those with one name, within resends, one counts. It fails
+	// when not all were answered.
 	Add(ctx context.Context, epoch uint64, list []Increment) error
 	// Read visits what the epoch has of some minutes, by their place in the list,
 	// but for those that have nothing, and returns the epoch that counts. It may be
@@ -38,6 +38,7 @@ type Increment struct {
 	ID string
 	By *wire.RateMinute
 
+	Tried bool // it was sent: it may count even if it was not answered
 	Taken bool // it counts, now or since before
 	Told  bool // Total is what the minute has with it
 	Total wire.RateMinute

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -36,10 +37,15 @@ type view struct {
 	flying []*flight     // sent, with an answer still to come
 }
 
+// resends is for how long an increment is sent again under its name, within the
+// time for which the store knows the name.
+const resends = natsconn.RateDuplicates - 5*time.Second
+
 // flight is an increment that is on its way, or whose answer did not come: it is
 // sent again under the same name until it is answered, so that it counts once.
 type flight struct {
 	id     string
+	since  time.Time // when it was first sent; zero: not yet
 	minute int64
 	by     wire.RateMinute
 }
@@ -148,6 +154,14 @@ func (v *view) landed(f *flight) {
 			v.sent[i] += uint32(n)
 			v.base[i] += n
 		}
+	}
+}
+
+// giveUp no longer sends what was sent long ago and may count: it must not count
+// twice.
+func (v *view) giveUp(now time.Time) {
+	for len(v.flying) > 0 && !v.flying[0].since.IsZero() && now.Sub(v.flying[0].since) > resends {
+		v.landed(v.flying[0])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox-dev/signalbox/shared/natsconn"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -127,4 +128,24 @@ func TestSlots(t *testing.T) {
 	require.Equal(t, time.Second, leftOf(at))
 	require.Equal(t, wire.RateSlot, leftOf(time.Unix(120, 0)))
 	require.EqualValues(t, 2, minuteOf(slotOf(time.Unix(120, 0))))
+}
+
+// TestWhatMayCountIsNotSentForEver: the store forgets names after a while, and a
+// retry would count twice then. What was never sent goes on being tried.
+func TestWhatMayCountIsNotSentForEver(t *testing.T) {
+	v := &view{head: slot}
+	v.add(slot, 3)
+	v.takeOff(slot, newName)
+	now := time.Unix(1000, 0)
+	v.giveUp(now.Add(time.Hour))
+	require.Len(t, v.flying, 1, "it was never sent")
+	v.flying[0].since = now
+	v.giveUp(now.Add(resends))
+	require.Len(t, v.flying, 1)
+	v.giveUp(now.Add(resends + 1))
+	require.False(t, v.unsent())
+	require.Empty(t, v.flying)
+	m := v.minute(slot, 0)
+	require.EqualValues(t, 3, m.Used(), "here it counts")
+	require.Less(t, resends, natsconn.RateDuplicates)
 }

@@ -102,15 +102,34 @@ func TestTheLastMomentIsCounted(t *testing.T) {
 	b := newBench(t)
 	n := b.node(newClock(noon), Options{Every: time.Hour})
 	ws := newWorkspace()
-	for i := range 2000 {
-		n.Add(ws, strconv.Itoa(i), 1)
+	for i := range int64(20) {
+		n.Add(ws, strconv.FormatInt(i, 10), i+1)
 	}
 	n.stop()
-	n.stop()
-	epoch, found := b.epoch(), b.subjects()
-	for i := range 2000 {
-		require.Contains(t, found, wire.RateIn(epoch, ws, strconv.Itoa(i), minuteOf(slotOf(noon))))
+	for i := range int64(20) {
+		require.Equal(t, i+1, b.counted(ws, strconv.FormatInt(i, 10)))
 	}
+}
+
+// TestManySubjects takes several writes and reads.
+func TestManySubjects(t *testing.T) {
+	b := newBench(t)
+	c := newClock(noon)
+	one, two := b.node(c, Options{}), b.node(c, Options{})
+	ws := newWorkspace()
+	names := make([]string, 2*together+1)
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+		one.Add(ws, names[i], int64(i+1))
+	}
+	require.Eventually(t, func() bool {
+		for i, m := range two.Minutes(t.Context(), ws, names) {
+			if !m.Known || m.Used() != int64(i+1) {
+				return false
+			}
+		}
+		return true
+	}, soon, often)
 }
 
 // TestNATSAway: nobody waits, what is held goes on with the gateway's own

@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/pipeline"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/preset"
@@ -70,10 +71,11 @@ type App struct {
 	listeners httpserver.Listeners
 
 	nats     *natsconn.Conn
-	counting *natsconn.Conn    // the ledger's: what it sends must not queue before anything else
+	counting *natsconn.Conn    // the ledger's and the rates': what they send must not queue before anything else
 	keyring  *rotation.Keyring // nil when there is none
 	spool    *spool.Spool
 	ledger   *ledger.Ledger
+	rates    *rate.Rates
 	policies *snapshot.Store
 	feed     *feed.Feed
 	pins     *affinity.Pins
@@ -174,6 +176,7 @@ func (a *App) wire(context.Context) error {
 	a.ledger = ledger.New(ledger.Options{
 		Store: ledger.NewNATS(a.counting, a.spool.GatewayID(), ids), Spool: a.spool, Now: now, Log: log,
 	}, a.registry)
+	a.rates = rate.New(rate.Options{Store: rate.NewNATS(a.counting), IDs: ids, Now: now, Log: log}, a.registry)
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{
 		Spool: a.spool, Access: a.access.writer(a.cfg.AccessLog), Log: log,

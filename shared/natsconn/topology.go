@@ -33,6 +33,10 @@ const (
 // DeleteMarkers is how long a removed document leaves a trace.
 const DeleteMarkers = time.Hour
 
+// RateDuplicates is for how long the names of increments of rates are known. They
+// are many, and take more of the servers' memory than the counters do.
+const RateDuplicates = 30 * time.Second
+
 const (
 	pinMarkers = time.Minute
 	duplicates = 2 * time.Minute
@@ -151,7 +155,7 @@ func streams(t Topology) []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{
 		{
 			Name: wire.StreamRate, Subjects: []string{wire.SubjectRate + ".>"}, Storage: jetstream.MemoryStorage, Replicas: t.Replicas,
-			MaxMsgsPerSubject: 1, MaxAge: rateAge, AllowDirect: true, AllowMsgCounter: true,
+			MaxMsgsPerSubject: 1, MaxAge: rateAge, AllowDirect: true, AllowMsgCounter: true, Duplicates: RateDuplicates,
 		},
 		{
 			// Counters have no lives of their own, and totals of all time stay: the

@@ -89,11 +89,12 @@ func TestDeployPermissions(t *testing.T) {
 	require.Equal(t, http.StatusOK, health.Status, "a gateway was asked what it publishes of endpoints: %s", health.Body)
 	gatewayReads(t, control.NATS.Config, gateway.NATS.Config, refused)
 	gatewayLimits(t, control.NATS.Config, gateway.NATS.Config, refused)
+	gatewayCounts(t, gateway.NATS.Config, refused)
 	require.Empty(t, refused.list(), "everything that the processes do is allowed")
 
 	for _, subject := range []string{
 		"$KV.POLICY.ws.x", "$KV.POLICY.preset.x.1", "$KV.POLICY.public.x.y", "$KV.KEYS.x", "$KV.CATALOG.current", "$O.SNAPSHOTS.C.x", "push.keys.x",
-		"$JS.API.STREAM.UPDATE.KV_POLICY", "$JS.API.STREAM.PURGE.KV_KEYS", "$JS.API.STREAM.DELETE.USAGE",
+		"$JS.API.STREAM.UPDATE.KV_POLICY", "$JS.API.STREAM.PURGE.KV_KEYS", "$JS.API.STREAM.DELETE.USAGE", "$JS.API.STREAM.PURGE.RATE",
 		"$JS.API.STREAM.MSG.GET.USAGE", "$JS.API.CONSUMER.CREATE.USAGE", "_INBOX_CONTROLPLANE.x", "gateway.check",
 		"cells.epoch", "$JS.API.STREAM.PURGE.CELLS", "$JS.API.STREAM.MSG.DELETE.CELLS",
 	} {
@@ -212,6 +213,28 @@ func gatewayLimits(t *testing.T, control, gateway natsconn.Config, logged io.Wri
 	require.NoError(t, err)
 	_, err = beats.NextMsgWithContext(t.Context())
 	require.NoError(t, err, "gateways hear each other")
+}
+
+// gatewayCounts has the gateway's user count and read what was used in the last
+// minute.
+func gatewayCounts(t *testing.T, gateway natsconn.Config, logged io.Writer) {
+	t.Helper()
+	conn, err := natsconn.Connect(t.Context(), gateway, natsconn.Options{Log: slog.New(slog.NewTextHandler(logged, nil))})
+	require.NoError(t, err)
+	defer conn.Close()
+	require.Eventually(t, conn.Connected, soon, often)
+	increased := nats.NewMsg(wire.RateIn(1, id.New[id.WorkspaceKind](id.SystemSource()), "s", 1))
+	for _, subject := range []string{wire.SubjectRateMark, increased.Subject} {
+		increased.Subject = subject
+		increased.Header.Set("Nats-Incr", "1")
+		_, err := conn.JetStream().PublishMsg(t.Context(), increased)
+		require.NoError(t, err, subject)
+	}
+	for _, ask := range []string{"$JS.API.STREAM.MSG.GET." + wire.StreamRate, "$JS.API.DIRECT.GET." + wire.StreamRate} {
+		reply, err := conn.NATS().RequestWithContext(t.Context(), ask, []byte(`{"last_by_subj":"`+wire.SubjectRateMark+`"}`))
+		require.NoError(t, err, ask)
+		require.NotContains(t, string(reply.Data), "error", ask)
+	}
 }
 
 // denied tries something with a user's credentials and reports whether the

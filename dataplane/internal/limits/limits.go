@@ -26,9 +26,9 @@ func (Open) Admit(context.Context, call.Call, call.Principal, call.Pinned, decid
 
 type unlimited struct{}
 
-func (unlimited) Header() http.Header            { return nil }
-func (unlimited) Checks() []decide.LimitCheck    { return nil }
-func (unlimited) Terms() call.Terms              { return call.Terms{} }
-func (unlimited) Settle(meter.Usage, meter.Cost) {}
+func (unlimited) Header() http.Header                  { return nil }
+func (unlimited) Checks() []decide.LimitCheck          { return nil }
+func (unlimited) Terms() call.Terms                    { return call.Terms{} }
+func (unlimited) Settle(meter.Usage, meter.Cost, bool) {}
 
 var _ call.Grant = unlimited{}

@@ -16,6 +16,8 @@ type Limited struct {
 	Guardrails  map[id.Guardrail][]*RatePolicy
 	EndUsers    []*RatePolicy
 
+	Reserves bool // some budget does
+
 	Workspace     []*Budget
 	OfDepartments map[id.Department][]*Budget
 	OfGuardrails  map[id.Guardrail][]*Budget
@@ -87,6 +89,7 @@ func (l *Limited) budgets(all []Budget) {
 	l.OfAgents = make(map[string][]*Budget)
 	for i := range all {
 		b := &all[i]
+		l.Reserves = l.Reserves || b.Reserve
 		switch b.Scope() {
 		case LimitsDepartment:
 			l.OfDepartments[b.Department] = append(l.OfDepartments[b.Department], b)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits/bound"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -18,13 +20,25 @@ import (
 // usual is how many rules a request has room for before it needs more memory.
 const usual = 6
 
+// asker is what the gates read of a request.
+type asker struct {
+	ws       id.Workspace
+	key      id.Key
+	user     id.User           // who has the key; zero: nobody
+	limits   *policy.KeyLimits // nil: none
+	received time.Time
+	surface  catalog.Surface
+	action   call.Action
+	purpose  string
+}
+
 // admission is one request on its way through the gates, and its grant once it
 // has passed. It is for one goroutine.
 type admission struct {
+	asker
 	gate *Gate
 	view *policy.View
-	call call.Call
-	key  policy.Key
+	call *call.Call   // where something may have to be reserved; else nil
 	step *decide.Step // the model that is asked for
 	now  time.Time
 
@@ -42,8 +56,11 @@ type admission struct {
 	reservations []held
 	asked        *bound.Request // what its cost depends on; nil: nobody needed it yet
 
-	room    [usual]rule // for rules and checks, without more memory
-	checked [2 * usual]check
+	// Room for most requests' needs, so that they take no more memory.
+	ruled   [usual]rule
+	checked [usual + 2]check
+	counts  [usual + 1]string
+	rails   [4]id.Guardrail
 }
 
 // gates are the gates in their order.
@@ -67,26 +84,34 @@ var perModel = [...]func(*admission, context.Context) error{
 }
 
 func newAdmission(g *Gate, c *call.Call, p *call.Principal, v *policy.View, step *decide.Step) *admission {
-	a := &admission{gate: g, view: v, call: *c, key: p.Key, step: step, now: g.Now()}
-	a.terms = call.Terms{Attribution: attribution(c, &a.key, v, step.Preset)}
+	k := &p.Key
+	a := &admission{
+		asker: asker{
+			ws: k.Workspace, key: k.ID, user: k.CreatedBy, limits: k.Limits,
+			received: c.Received, surface: c.Surface, action: c.Action, purpose: c.Purpose,
+		},
+		gate: g, view: v, step: step, now: g.Now(),
+	}
+	a.checks, a.counted = a.checked[:0], a.counts[:0]
+	a.terms = call.Terms{Attribution: attribution(c, k, v)}
+	a.guardBy(step.Preset)
 	if l := v.Limited(); l != nil {
 		a.terms.Billing = l.Credit.Billing
-		if l.PerMinute(a.key.CreatedBy) > 0 {
-			a.minute = allowanceOf(a.key.CreatedBy)
+		if l.PerMinute(a.user) > 0 {
+			a.minute = allowanceOf(a.user)
 		}
 	}
-	a.checks = a.checked[:0]
-	a.resolve(c, step)
+	a.resolve(c, step.Preset)
 	return a
 }
 
-// own says that the gateway makes the request itself, within another. It takes
+// gateways says that the gateway makes the request itself, within another. It takes
 // nothing but what it costs, and is refused when the other would be.
-func (a *admission) own() bool { return a.call.Purpose != "" }
+func (a *admission) gateways() bool { return a.purpose != "" }
 
 // costs says that the request may cost something: counting tokens and looking
 // after a job do not.
-func (a *admission) costs() bool { return a.call.Action == call.Generate }
+func (a *admission) costs() bool { return a.action == call.Generate }
 
 // admit runs all gates, and takes when all have passed. Whatever ends it before,
 // what was taken is given back.
@@ -104,7 +129,7 @@ func (a *admission) admit(ctx context.Context) (call.Grant, error) {
 		}
 	}
 	for _, subject := range a.counted {
-		a.gate.Rates.Add(a.key.Workspace, subject, 1)
+		a.gate.Rates.Add(a.ws, subject, 1)
 	}
 	passed = true
 	return a, nil
@@ -115,11 +140,7 @@ func (a *admission) admit(ctx context.Context) (call.Grant, error) {
 func (a *admission) further(ctx context.Context, step *decide.Step) (call.Grant, error) {
 	before, terms, checks, reservations := a.step, a.terms, len(a.checks), len(a.reservations)
 	a.step, a.now, a.guarded = step, a.gate.Now(), len(a.terms.Guardrails)
-	for _, g := range attribution(&a.call, &a.key, a.view, step.Preset).Guardrails {
-		if !slices.Contains(a.terms.Guardrails, g) {
-			a.terms.Guardrails = append(slices.Clip(a.terms.Guardrails), g)
-		}
-	}
+	a.guardBy(step.Preset)
 	a.look(ctx)
 	for _, gate := range perModel {
 		if err := gate(a, ctx); err != nil {
@@ -152,7 +173,7 @@ func (a *admission) undo() {
 	a.took, a.slots, a.reservations = nil, nil, nil
 }
 
-func (a *admission) subject(name string) Subject { return Subject{a.key.Workspace, name} }
+func (a *admission) subject(name string) Subject { return Subject{a.ws, name} }
 
 // Terms implements call.Grant.
 func (a *admission) Terms() call.Terms { return a.terms }
@@ -161,7 +182,7 @@ func (a *admission) Terms() call.Terms { return a.terms }
 func (a *admission) Checks() []decide.LimitCheck { return a.told(a.checks) }
 
 // Header implements call.Grant.
-func (a *admission) Header() http.Header { return success(a.checks, a.now) }
+func (a *admission) Header() http.Header { return success(a.checks) }
 
 // Settle implements call.Grant.
 func (a *admission) Settle(used meter.Usage, c meter.Cost, own bool) {
@@ -171,7 +192,7 @@ func (a *admission) Settle(used meter.Usage, c meter.Cost, own bool) {
 	if n := used.InputTotal() + used.OutputTotal(); n > 0 {
 		for i := range a.rules {
 			if name := a.rules[i].tokens; name != "" {
-				a.gate.Rates.Add(a.key.Workspace, name, n)
+				a.gate.Rates.Add(a.ws, name, n)
 			}
 		}
 	}
@@ -197,7 +218,7 @@ var nothing = &unlimited{}
 // free is the grant where nothing is limited: it says what the request counts
 // toward, and has nothing to give back.
 func free(c *call.Call, p *call.Principal, v *policy.View) call.Grant {
-	a := attribution(c, &p.Key, v, nil)
+	a := attribution(c, &p.Key, v)
 	if len(a.Departments) == 0 && a.Agent == "" {
 		return nothing
 	}
@@ -247,7 +268,7 @@ func (a *admission) look(ctx context.Context) {
 	a.books.accounts = a.books.accounts[:0]
 	a.wantAccounts(&a.books)
 	if len(a.books.accounts) > 0 {
-		a.books.totals = a.gate.Ledger.Totals(ctx, a.key.Workspace, a.books.accounts, a.call.Received)
+		a.books.totals = a.gate.Ledger.Totals(ctx, a.ws, a.books.accounts, a.received)
 	}
 	if a.rates.looked {
 		return
@@ -255,21 +276,21 @@ func (a *admission) look(ctx context.Context) {
 	a.rates.looked = true
 	a.rates.want(a)
 	if len(a.rates.asked) > 0 {
-		a.rates.minutes = a.gate.Rates.Minutes(ctx, a.key.Workspace, a.rates.asked)
+		a.rates.minutes = a.gate.Rates.Minutes(ctx, a.ws, a.rates.asked)
 	}
 }
 
 // wantAccounts asks for those that the request's limits are about.
 func (a *admission) wantAccounts(b *books) {
-	if a.key.Limits != nil {
-		b.want(wire.KeyAccount(a.key.ID))
+	if a.limits != nil {
+		b.want(wire.KeyAccount(a.key))
 	}
 	l := a.view.Limited()
 	if l == nil {
 		return
 	}
-	if l.Allowance.FreePerDay > 0 && a.step.Model.Free() && !a.own() {
-		b.want(wire.FreeAccount(a.key.CreatedBy))
+	if l.Allowance.FreePerDay > 0 && a.step.Model.Free() && !a.gateways() {
+		b.want(wire.FreeAccount(a.user))
 	}
 	if !a.costs() {
 		return

@@ -31,7 +31,7 @@ type check struct {
 	budget  *policy.Budget
 	used    int64
 	limit   int64
-	resets  time.Time // zero: not by itself
+	clears  time.Duration // of tokens, until none is counted
 	ok      bool
 	unknown bool // what is used
 }
@@ -45,11 +45,11 @@ func (a *admission) idOf(c *check) string {
 	case c.budget != nil:
 		return c.budget.ID.String()
 	case c.scope == policy.LimitsKey:
-		return a.key.ID.String()
+		return a.key.String()
 	case c.scope == policy.LimitsMember:
-		return a.key.CreatedBy.String()
+		return a.user.String()
 	}
-	return a.key.Workspace.String()
+	return a.ws.String()
 }
 
 // told are checks for the decision record.

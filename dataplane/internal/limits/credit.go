@@ -14,21 +14,21 @@ import (
 func (a *admission) freeModels(context.Context) error {
 	a.terms.Free = false
 	l := a.view.Limited()
-	if l == nil || l.Allowance.FreePerDay == 0 || !a.step.Model.Free() || a.own() || !a.costs() {
+	if l == nil || l.Allowance.FreePerDay == 0 || !a.step.Model.Free() || a.gateways() || !a.costs() {
 		return nil
 	}
-	totals := a.books.of(wire.FreeAccount(a.key.CreatedBy))
+	totals := a.books.of(wire.FreeAccount(a.user))
 	scope := policy.LimitsMember
-	if a.key.CreatedBy.IsZero() {
+	if a.user.IsZero() {
 		scope = policy.LimitsWorkspace
 	}
 	c := a.check(check{
 		scope: scope, metric: requests, window: policy.Daily, used: totals.Daily.Requests, limit: l.Allowance.FreePerDay,
-		unknown: !totals.Known, resets: ends(policy.Daily, a.call.Received),
+		unknown: !totals.Known,
 	})
 	switch {
 	case c.unknown:
-		return ofModel(quotaUnavailable("The allowance of free models cannot be checked at the moment. Try again shortly."))
+		return ofModel(a.quotaUnavailable(c, "The allowance of free models cannot be checked at the moment."))
 	case !c.ok:
 		return ofModel(a.refuse(c, fault.KeyLimitExceeded, fault.FreeRequests, 0))
 	}

@@ -95,8 +95,7 @@ func (a *admission) keep(ctx context.Context, h *held) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		a.checks[h.bounds[0].check].unknown, a.checks[h.bounds[0].check].ok = true, false
-		return quotaUnavailable("What is left of the budget cannot be told at the moment, and nothing may go beyond it. Try again shortly.")
+		return a.quotaUnavailable(&a.checks[h.bounds[0].check], "What is left of the budget cannot be told at the moment, and nothing may go beyond it.")
 	case !kept.OK:
 		return a.refuseReservation(&h.bounds[kept.Index], amount, kept)
 	}
@@ -125,7 +124,7 @@ func (a *admission) worst(byok bool) (money.Nanos, *fault.Error) {
 			continue
 		}
 		if a.asked == nil {
-			a.asked = bound.Read(&a.call)
+			a.asked = bound.Read(a.call)
 		}
 		cost, refusal := a.asked.Worst(a.step, c)
 		if refusal != nil {

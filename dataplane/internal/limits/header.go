@@ -26,7 +26,7 @@ func set(h http.Header, m metric, limit, remaining int64, reset time.Duration) {
 // success are the headers of the tightest limits that a request passed: the ones
 // that leave least. The request itself is counted among the requests, and leaves
 // in a minute; what tokens it uses is not known yet.
-func success(checks []check, now time.Time) http.Header {
+func success(checks []check) http.Header {
 	var tightest [2]*check
 	for i := range checks {
 		c := &checks[i]
@@ -49,7 +49,7 @@ func success(checks []check, now time.Time) http.Header {
 		set(h, requests, c.limit, c.limit-c.used-1, time.Minute)
 	}
 	if c := tightest[1]; c != nil {
-		set(h, tokens, c.limit, c.limit-c.used, c.resets.Sub(now))
+		set(h, tokens, c.limit, c.limit-c.used, c.clears)
 	}
 	return h
 }

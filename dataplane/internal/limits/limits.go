@@ -39,6 +39,10 @@ func (g *Gate) Admit(ctx context.Context, c call.Call, p call.Principal, pin cal
 		return free(&c, &p, pin.Policy), nil
 	}
 	a := newAdmission(g, &c, &p, pin.Policy, &plan.Chain[step])
+	if own != nil && own.Reserve || limited != nil && limited.Reserves {
+		kept := c // alone, so that other requests need not be copied
+		a.call = &kept
+	}
 	return a.admit(ctx)
 }
 

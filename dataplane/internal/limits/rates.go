@@ -25,7 +25,7 @@ type rates struct {
 func (r *rates) want(a *admission) {
 	r.asked = r.room[:0]
 	if a.minute != "" {
-		r.asked = append(r.asked, Asked{a.minute, a.view.Limited().PerMinute(a.key.CreatedBy)})
+		r.asked = append(r.asked, Asked{a.minute, a.view.Limited().PerMinute(a.user)})
 	}
 	for i := range a.rules {
 		one := &a.rules[i]
@@ -49,7 +49,7 @@ func (r *rates) minute() Minute {
 
 // keyState is the gate of a key whose owner blocked it.
 func (a *admission) keyState(context.Context) error {
-	if a.key.Limits == nil || !a.key.Limits.SoftBlocked {
+	if a.limits == nil || !a.limits.SoftBlocked {
 		return nil
 	}
 	return a.refuseBlocked()
@@ -62,16 +62,16 @@ func (a *admission) allowance(context.Context) error {
 	}
 	m := a.rates.minute()
 	scope := policy.LimitsMember
-	if a.key.CreatedBy.IsZero() {
+	if a.user.IsZero() {
 		scope = policy.LimitsWorkspace
 	}
 	c := a.check(check{
-		scope: scope, metric: requests, window: perMinute, used: m.Used, limit: a.view.Limited().PerMinute(a.key.CreatedBy),
+		scope: scope, metric: requests, window: perMinute, used: m.Used, limit: a.view.Limited().PerMinute(a.user),
 		unknown: !m.Known, ok: m.Known,
 	})
 	switch {
 	case c.unknown:
-		return quotaUnavailable("The allowance of requests cannot be checked at the moment. Try again shortly.")
+		return a.quotaUnavailable(c, "The allowance of requests cannot be checked at the moment.")
 	case !c.ok:
 		return a.refuse(c, fault.KeyLimitExceeded, fault.CustomerRequests, m.Wait)
 	}
@@ -88,7 +88,7 @@ func (a *admission) check(c check) *check {
 
 // count has a request counted once all gates have passed.
 func (a *admission) count(subject string) {
-	if !a.own() {
+	if !a.gateways() {
 		a.counted = append(a.counted, subject)
 	}
 }
@@ -129,7 +129,7 @@ func (a *admission) rate(r *rule, what metric, limit int64, reason fault.Reason)
 	m := a.rates.minute()
 	c := a.check(check{
 		scope: r.scope, metric: what, window: perMinute, rate: r.policy, used: m.Used, limit: limit,
-		unknown: !m.Known, ok: r.policy.Unavailable != policy.DenyUnavailable, resets: a.now.Add(m.Clears),
+		unknown: !m.Known, ok: r.policy.Unavailable != policy.DenyUnavailable, clears: m.Clears,
 	})
 	switch {
 	case c.ok:
@@ -142,7 +142,7 @@ func (a *admission) rate(r *rule, what metric, limit int64, reason fault.Reason)
 
 // take counts the request for a strict rule.
 func (a *admission) take(ctx context.Context, r *rule) error {
-	if a.own() {
+	if a.gateways() {
 		return nil
 	}
 	took, err := a.gate.Cells.Take(ctx, a.subject(r.requests), 1, Most{r.policy.Requests, r.policy.Unavailable})
@@ -154,7 +154,7 @@ func (a *admission) take(ctx context.Context, r *rule) error {
 	}
 	c := a.check(check{
 		scope: r.scope, metric: requests, window: perMinute, rate: r.policy, used: took.Used, limit: r.policy.Requests,
-		unknown: err != nil, resets: a.now.Add(time.Minute),
+		unknown: err != nil,
 	})
 	switch {
 	case err != nil:
@@ -170,7 +170,7 @@ func (a *admission) take(ctx context.Context, r *rule) error {
 
 // concurrency is the gate of what may go on at once.
 func (a *admission) concurrency(ctx context.Context) error {
-	if a.own() || !a.occupies() {
+	if a.gateways() || !a.occupies() {
 		return nil
 	}
 	for i := range a.rules {
@@ -200,10 +200,10 @@ func (a *admission) concurrency(ctx context.Context) error {
 // conversations in both directions would hold one for too long, and a job only
 // does while it is submitted.
 func (a *admission) occupies() bool {
-	switch a.call.Surface {
+	switch a.surface {
 	case catalog.Batches, catalog.Realtime:
 		return false
 	default:
 	}
-	return a.call.Action == call.Generate || a.call.Action == call.Count
+	return a.action == call.Generate || a.action == call.Count
 }

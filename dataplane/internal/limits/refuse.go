@@ -16,10 +16,10 @@ import (
 // limit resets, if it does.
 func (a *admission) refuse(c *check, code fault.Code, reason fault.Reason, wait time.Duration) *call.Declined {
 	c.ok = false
-	resets := c.resets
+	resets := ends(c.window, a.received)
 	switch {
 	case c.rate != nil && c.metric != concurrent, c.window == perMinute:
-		resets = a.now.Add(wait)
+		resets = a.now.Add(seconds(wait))
 	case wait == 0 && !resets.IsZero():
 		wait = resets.Sub(a.now)
 	}
@@ -28,7 +28,7 @@ func (a *admission) refuse(c *check, code fault.Code, reason fault.Reason, wait 
 		f.After(seconds(wait))
 	}
 	a.name(f, c, resets)
-	f.Message = a.said(c, f.RetryAfter)
+	f.Message = said(c, f.RetryAfter, resets)
 	return &call.Declined{Fault: f, Header: rejection(c, f.RetryAfter)}
 }
 
@@ -59,7 +59,7 @@ func (a *admission) name(f *fault.Error, c *check, resets time.Time) {
 }
 
 // said is the refusal in words.
-func (a *admission) said(c *check, wait time.Duration) string {
+func said(c *check, wait time.Duration, resets time.Time) string {
 	again := fmt.Sprintf(" Try again in %d s.", int(wait/time.Second))
 	switch {
 	case c.rate != nil && c.metric == concurrent:
@@ -79,8 +79,8 @@ func (a *admission) said(c *check, wait time.Duration) string {
 		what = "budget"
 	}
 	after := " It does not reset; raise it to go on."
-	if !c.resets.IsZero() {
-		after = " It resets at " + c.resets.Format(time.RFC3339) + "; raise it to go on before."
+	if !resets.IsZero() {
+		after = " It resets at " + resets.Format(time.RFC3339) + "; raise it to go on before."
 	}
 	return fmt.Sprintf("The %s %s of the %s, %s, is reached.", c.window, what, c.scope, amount) + after
 }
@@ -118,8 +118,10 @@ func (a *admission) refuseFunds(c *check, credit *policy.Credit, spent money.Nan
 }
 
 // quotaUnavailable refuses what cannot be accounted for.
-func quotaUnavailable(message string) *call.Declined {
-	return &call.Declined{Fault: fault.New(fault.QuotaUnavailable, message).From(fault.Gateway).After(time.Second)}
+func (a *admission) quotaUnavailable(c *check, message string) *call.Declined {
+	c.unknown, c.ok = true, false
+	f := fault.New(fault.QuotaUnavailable, message+" Try again shortly.").From(fault.Gateway).After(time.Second)
+	return &call.Declined{Fault: f.With("scope", string(c.scope)).With("id", a.idOf(c))}
 }
 
 // ofModel has a refusal speak of one model alone.

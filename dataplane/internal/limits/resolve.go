@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"sync"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
-	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -21,29 +21,32 @@ type rule struct {
 	requests, tokens, slots string
 }
 
-// attribution is what a request counts toward. A guardrail is named where
-// something is about one.
-func attribution(c *call.Call, k *policy.Key, v *policy.View, preset *policy.PresetVersion) wire.Attribution {
+// attribution is what a request counts toward, but for guardrails.
+func attribution(c *call.Call, k *policy.Key, v *policy.View) wire.Attribution {
 	a := wire.Attribution{Departments: v.CountsToward(k), Agent: c.Request.Agent}
 	if a.Agent == "" {
 		a.Agent = k.Agent
 	}
-	l := v.Limited()
-	if l == nil || len(l.OfGuardrails) == 0 {
-		return a
-	}
-	for _, g := range guardrailsOf(v, k, preset) {
-		if len(l.OfGuardrails[g]) > 0 {
-			a.Guardrails = append(a.Guardrails, g)
-		}
-	}
 	return a
 }
 
-// guardrailsOf are those that bind a request: by its key, and by its preset.
-func guardrailsOf(v *policy.View, k *policy.Key, preset *policy.PresetVersion) []id.Guardrail {
-	bound := v.Guardrails(k.ID, k.CreatedBy)
-	out := make([]id.Guardrail, 0, len(bound)+2)
+// guardBy has the request count toward the guardrails that bind it and have a
+// budget.
+func (a *admission) guardBy(preset *policy.PresetVersion) {
+	l := a.view.Limited()
+	if l == nil || len(l.OfGuardrails) == 0 {
+		return
+	}
+	for _, g := range a.guardrails(preset) {
+		if len(l.OfGuardrails[g]) > 0 && !slices.Contains(a.terms.Guardrails, g) {
+			a.terms.Guardrails = append(slices.Clip(a.terms.Guardrails), g)
+		}
+	}
+}
+
+// guardrails are those that bind the request: by its key, and by its preset.
+func (a *admission) guardrails(preset *policy.PresetVersion) []id.Guardrail {
+	out, bound := a.rails[:0], a.view.Guardrails(a.key, a.user)
 	for i := range bound {
 		out = append(out, bound[i].ID)
 	}
@@ -51,7 +54,7 @@ func guardrailsOf(v *policy.View, k *policy.Key, preset *policy.PresetVersion) [
 		return out
 	}
 	for _, g := range preset.Config.Guardrails {
-		if _, there := v.Guardrail(g); there && !slices.Contains(out, g) {
+		if _, there := a.view.Guardrail(g); there && !slices.Contains(out, g) {
 			out = append(out, g)
 		}
 	}
@@ -64,63 +67,66 @@ type resolver struct {
 	rules []rule
 	names []byte
 	ends  []int // of the names, in the order of the rules
+	whom  [128]byte
 }
+
+// resolvers are at hand, with room for the names of most requests.
+var resolvers = sync.Pool{New: func() any {
+	return &resolver{names: make([]byte, 0, 80*usual), ends: make([]int, 0, 3*usual)}
+}}
 
 // resolve finds the rules in the order in which they are held against a request:
 // of its key, member, departments, guardrails, end user.
-func (a *admission) resolve(c *call.Call, step *decide.Step) {
+func (a *admission) resolve(c *call.Call, preset *policy.PresetVersion) {
 	l := a.view.Limited()
 	if l == nil {
 		return
 	}
-	var names [1024]byte
-	var ends [3 * usual]int
-	r := resolver{rules: a.room[:0], names: names[:0], ends: ends[:0]}
-	k := &a.key
-	for _, p := range l.Keys[k.ID] {
-		r.add(p, policy.LimitsKey, func(b []byte) []byte { return k.ID.AppendTo(b) })
+	r := resolvers.Get().(*resolver)
+	defer resolvers.Put(r)
+	r.rules, r.names, r.ends = a.ruled[:0], r.names[:0], r.ends[:0]
+	whom := r.whom[:]
+	if policies := l.Keys[a.key]; len(policies) > 0 {
+		r.add(policies, policy.LimitsKey, a.key.AppendTo(whom[:0]))
 	}
-	if !k.CreatedBy.IsZero() {
-		for _, p := range l.Members[k.CreatedBy] {
-			r.add(p, policy.LimitsMember, func(b []byte) []byte { return k.CreatedBy.AppendTo(b) })
-		}
+	if policies := l.Members[a.user]; len(policies) > 0 && !a.user.IsZero() {
+		r.add(policies, policy.LimitsMember, a.user.AppendTo(whom[:0]))
 	}
 	for _, d := range a.terms.Departments {
-		for _, p := range l.Departments[d] {
-			r.add(p, policy.LimitsDepartment, func(b []byte) []byte { return d.AppendTo(b) })
+		if policies := l.Departments[d]; len(policies) > 0 {
+			r.add(policies, policy.LimitsDepartment, d.AppendTo(whom[:0]))
 		}
 	}
 	if len(l.Guardrails) > 0 {
-		for _, g := range guardrailsOf(a.view, k, step.Preset) {
-			for _, p := range l.Guardrails[g] {
-				r.add(p, policy.LimitsGuardrail, func(b []byte) []byte { return k.ID.AppendTo(append(g.AppendTo(b), '-')) })
+		for _, g := range a.guardrails(preset) {
+			if policies := l.Guardrails[g]; len(policies) > 0 {
+				r.add(policies, policy.LimitsGuardrail, a.key.AppendTo(append(g.AppendTo(whom[:0]), '-')))
 			}
 		}
 	}
 	if user := c.Request.EndUser; user != "" && len(l.EndUsers) > 0 {
-		name := endUser(user)
-		for _, p := range l.EndUsers {
-			r.add(p, policy.LimitsEndUser, func(b []byte) []byte { return append(b, name...) })
-		}
+		r.add(l.EndUsers, policy.LimitsEndUser, endUser(whom[:0], user))
 	}
 	a.rules = r.named()
 }
 
 // endUser is an end user as part of a token, whatever the text was.
-func endUser(text string) string {
+func endUser(dst []byte, text string) []byte {
 	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:16])
+	return hex.AppendEncode(dst, sum[:16])
 }
 
-// add adds a rule with the subjects that its policy limits.
-func (r *resolver) add(p *policy.RatePolicy, scope policy.LimitScope, who func([]byte) []byte) {
-	r.rules = append(r.rules, rule{policy: p, scope: scope})
-	for i, limit := range [...]int64{p.Requests, p.Tokens, p.Concurrent} {
-		if limit > 0 {
-			r.names = append(r.names, "rtc"[i], '-')
-			r.names = who(append(p.ID.AppendTo(r.names), '-'))
+// add adds a rule for each of some policies, with the subjects that it limits.
+func (r *resolver) add(policies []*policy.RatePolicy, scope policy.LimitScope, whom []byte) {
+	for _, p := range policies {
+		r.rules = append(r.rules, rule{policy: p, scope: scope})
+		for i, limit := range [...]int64{p.Requests, p.Tokens, p.Concurrent} {
+			if limit > 0 {
+				r.names = append(p.ID.AppendTo(append(r.names, "rtc"[i], '-')), '-')
+				r.names = append(r.names, whom...)
+			}
+			r.ends = append(r.ends, len(r.names))
 		}
-		r.ends = append(r.ends, len(r.names))
 	}
 }
 
@@ -134,7 +140,9 @@ func (r *resolver) named() []rule {
 			*into, from = text[from:end], end
 		}
 	}
-	return r.rules
+	rules := r.rules
+	r.rules = nil // they are the request's
+	return rules
 }
 
 // allowanceOf is the subject of a user's allowance; those without an owner share

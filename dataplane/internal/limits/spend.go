@@ -28,20 +28,20 @@ func window(l *policy.KeyLimits, i policy.Interval) *policy.KeyWindow {
 // keyLimits is the gate of what the key itself may use: requests first, then
 // costs, the shorter window first.
 func (a *admission) keyLimits(ctx context.Context) error {
-	l := a.key.Limits
+	l := a.limits
 	if l == nil {
 		return nil
 	}
-	account := wire.KeyAccount(a.key.ID)
+	account := wire.KeyAccount(a.key)
 	totals := a.books.of(account)
 	for _, i := range intervals {
 		limit := window(l, i).Requests
-		if limit == 0 || a.own() {
+		if limit == 0 || a.gateways() {
 			continue
 		}
 		c := a.check(check{
 			scope: policy.LimitsKey, metric: requests, window: i, used: totals.of(i).Requests, limit: limit,
-			unknown: !totals.Known, ok: true, resets: ends(i, a.call.Received),
+			unknown: !totals.Known, ok: true,
 		})
 		if !c.ok {
 			return a.refuse(c, fault.KeyLimitExceeded, fault.LimitReached(string(i), "request"), 0)
@@ -72,12 +72,12 @@ func (a *admission) keyLimits(ctx context.Context) error {
 // spent notes what of a limit of cost is used.
 func (a *admission) spent(t *Totals, c check, byok bool, limit money.Nanos) *check {
 	c.metric, c.used, c.limit = cost, int64(t.of(c.window).counts(byok)), int64(limit)
-	c.unknown, c.ok, c.resets = !t.Known, true, ends(c.window, a.call.Received)
+	c.unknown, c.ok = !t.Known, true
 	return a.check(c)
 }
 
 func (a *admission) bound(account wire.Account, i policy.Interval, byok bool, limit money.Nanos) Bound {
-	return Bound{Account: account, Interval: i, At: a.call.Received, BYOK: byok, Limit: limit}
+	return Bound{Account: account, Interval: i, At: a.received, BYOK: byok, Limit: limit}
 }
 
 // eachAccount visits the accounts that the request counts toward and that have
@@ -108,7 +108,7 @@ func (a *admission) eachAccount(visit func(wire.Account, []*policy.Budget)) {
 
 // apart says that no budget of a department stops the request.
 func (a *admission) apart() bool {
-	return a.call.Surface == catalog.Batches || a.call.Surface == catalog.Realtime
+	return a.surface == catalog.Batches || a.surface == catalog.Realtime
 }
 
 // budgets is the gate of budgets.

@@ -1,0 +1,82 @@
+package wire
+
+import (
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/signalbox-dev/signalbox/shared/id"
+)
+
+func TestRateMinuteIsOneNumber(t *testing.T) {
+	for text, want := range map[string]RateMinute{
+		"0":                         {},
+		"7":                         {7},
+		"1000000000000":             {0, 1},
+		"2000000000000000000000003": {3, 0, 2},
+		"999999999999000000000001":  {1, 999999999999},
+	} {
+		got, err := ParseRate(text)
+		require.NoError(t, err)
+		require.Equal(t, want, got, text)
+		require.Equal(t, text, want.Text())
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		var a, b, both RateMinute
+		for i := range a {
+			if rapid.Bool().Draw(r, "used") {
+				a[i] = rapid.Int64Range(0, 499*MaxRateCount).Draw(r, "a")
+				b[i] = rapid.Int64Range(0, 499*MaxRateCount).Draw(r, "b")
+			}
+			both[i] = a[i] + b[i]
+		}
+		sum, ok := new(big.Int).SetString(a.Text(), 10)
+		require.True(r, ok)
+		addend, ok := new(big.Int).SetString(b.Text(), 10)
+		require.True(r, ok)
+		got, err := ParseRateBody([]byte(`{"val":"` + sum.Add(sum, addend).String() + `"}`))
+		require.NoError(r, err)
+		require.Equal(r, both, got, "numbers add slot by slot")
+	})
+}
+
+func TestRateBeyondItsRange(t *testing.T) {
+	for _, value := range []string{"", "-", "1.5", "0x1", "+1", " 1"} {
+		_, err := ParseRate(value)
+		require.ErrorIs(t, err, ErrCounter, value)
+		_, err = ParseRateEpoch(value)
+		require.ErrorIs(t, err, ErrCounter, value)
+	}
+	got, err := ParseRate("-12")
+	require.NoError(t, err)
+	require.Zero(t, got)
+	got, err = ParseRate(strings.Repeat("9", 2*rateDigits*RateSlots))
+	require.NoError(t, err)
+	require.EqualValues(t, 999_999_999_999, got[RateSlots-1])
+	epoch, err := ParseRateMark([]byte(`{"val":"41"}`))
+	require.NoError(t, err)
+	require.Equal(t, uint64(41), epoch)
+	_, err = ParseRateMark([]byte(`{"val":"-1"}`))
+	require.ErrorIs(t, err, ErrCounter)
+}
+
+// TestRateTokens: whatever a subject is called, it is one token and its own.
+func TestRateTokens(t *testing.T) {
+	for _, name := range []string{"rlp_1:key_2", "a", strings.Repeat("x", maxRateToken)} {
+		require.Equal(t, name, RateToken(name))
+	}
+	seen := make(map[string]string)
+	for _, name := range []string{"", "a.b", "a*", ">", "a b", "é", "=", "a\x00", "a\n", strings.Repeat("x", maxRateToken+1)} {
+		token := RateToken(name)
+		require.Len(t, token, 33, name)
+		require.False(t, strings.ContainsAny(token, ".*> \t\r\n"), name)
+		require.Empty(t, seen[token])
+		seen[token] = name
+		require.Equal(t, token, "="+RateToken(token[1:]), "a digest is a name too, and another")
+	}
+	workspace := id.MustParse[id.WorkspaceKind]("ws_01kb7n0z1v8q5r2m3t4w5x6y7z")
+	require.Equal(t, "rate.a."+workspace.String()+".b.7", RateIn(10, workspace, "b", 7))
+}

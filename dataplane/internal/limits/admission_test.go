@@ -12,6 +12,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
+	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -91,6 +92,13 @@ func TestWhatNobodyCanTell(t *testing.T) {
 			require.Equal(t, otherwise == policy.DenyUnavailable, refused != nil, "%+v", p)
 		}
 	}
+	// What this gateway counted alone is the least that was used.
+	a, w := ask(policy.Limits{}), newWorld()
+	a.rate(1, policy.RatePolicy{Requests: 5, Keys: []id.Key{theKey}})
+	w.unknown, w.minutes[subject("r", 1, theKey.String())] = true, limits.Minute{Used: 5, Wait: 1}
+	_, refused := a.admit(t, w)
+	require.Equal(t, fault.PolicyRequests, refused.Fault.Reason)
+
 	// Budgets and limits of keys that look at what is spent go on.
 	for _, gate := range gatesInOrder() {
 		if !strings.Contains(string(gate.reason), "_cost_") && !strings.HasSuffix(string(gate.reason), "_limit_reached") && gate.name != "credit" {

@@ -129,12 +129,13 @@ func (a *admission) rate(r *rule, what metric, limit int64, reason fault.Reason)
 	m := a.rates.minute()
 	c := a.check(check{
 		scope: r.scope, metric: what, window: perMinute, rate: r.policy, used: m.Used, limit: limit,
-		unknown: !m.Known, ok: r.policy.Unavailable != policy.DenyUnavailable, clears: m.Clears,
+		unknown: !m.Known, clears: m.Clears,
+		ok: r.policy.Unavailable != policy.DenyUnavailable && m.Used < limit, // what is known without the others is the least
 	})
 	switch {
 	case c.ok:
 		return nil
-	case c.unknown:
+	case c.unknown && r.policy.Unavailable == policy.DenyUnavailable:
 		return a.refuseUnavailable(c)
 	}
 	return a.refuse(c, fault.RateLimitExceeded, reason, m.Wait)

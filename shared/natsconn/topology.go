@@ -37,7 +37,6 @@ const (
 	pinMarkers = time.Minute
 	duplicates = 2 * time.Minute
 	rateAge    = 2 * time.Minute
-	cellAge    = time.Hour
 	jobAge     = 30 * 24 * time.Hour
 	usageBytes = 8 << 30
 )
@@ -139,10 +138,10 @@ func streams(t Topology) []jetstream.StreamConfig {
 			MaxMsgsPerSubject: 1, AllowDirect: true, AllowMsgCounter: true, AllowAtomicPublish: true, Duplicates: duplicates,
 		},
 		{
-			// No direct reads: a replica may lag, and cells are compared and set. The
-			// mark of their epoch outlives their age.
-			Name: wire.StreamCells, Subjects: []string{wire.SubjectCells + ".>"}, Storage: jetstream.MemoryStorage, Replicas: t.Replicas,
-			MaxMsgsPerSubject: 1, MaxAge: cellAge, AllowMsgTTL: true,
+			// No direct reads: a replica may lag, and cells are compared and set. What
+			// is not written any more goes by a life of its own.
+			Name: wire.StreamCells, Subjects: []string{wire.SubjectCells + ".>"}, Storage: jetstream.FileStorage, Replicas: t.Replicas,
+			MaxMsgsPerSubject: 1, AllowMsgTTL: true,
 		},
 		{
 			// Refusing new records when full makes gateways spool; dropping old

@@ -9,6 +9,7 @@ import "time"
 //	cells.minute.<workspace>.<name>      what was taken in the last minute
 //	cells.slots.<workspace>.<name>       what runs at present
 //	cells.held.<workspace>.<name>        what is reserved, in nano-USD
+//	cells.probe.<gateway>                nothing: whether writes are taken
 //
 // Each gateway has its own entry there, which it replaces as a whole.
 const (
@@ -16,6 +17,7 @@ const (
 	SubjectCellsMinute = SubjectCells + ".minute"
 	SubjectCellsSlots  = SubjectCells + ".slots"
 	SubjectCellsHeld   = SubjectCells + ".held"
+	SubjectCellsProbe  = SubjectCells + ".probe"
 )
 
 // CellsEpoch is the mark of the documents of StreamCells. A control plane writes

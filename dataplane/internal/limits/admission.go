@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits/bound"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -245,7 +246,7 @@ var (
 // books are the totals of the accounts that limits of the request are about.
 type books struct {
 	accounts []wire.Account
-	totals   []Totals
+	totals   []ledger.Totals
 }
 
 // want asks for an account.
@@ -256,11 +257,11 @@ func (b *books) want(account wire.Account) {
 }
 
 // of are the totals of an account that was wanted.
-func (b *books) of(account wire.Account) *Totals {
+func (b *books) of(account wire.Account) *ledger.Totals {
 	if at := slices.Index(b.accounts, account); at >= 0 && at < len(b.totals) {
 		return &b.totals[at]
 	}
-	return &Totals{}
+	return &ledger.Totals{}
 }
 
 // look reads what the gates go by, all of it at once.
@@ -268,7 +269,7 @@ func (a *admission) look(ctx context.Context) {
 	a.books.accounts = a.books.accounts[:0]
 	a.wantAccounts(&a.books)
 	if len(a.books.accounts) > 0 {
-		a.books.totals = a.gate.Ledger.Totals(ctx, a.ws, a.books.accounts, a.received)
+		a.books.totals = a.gate.Ledger.AppendTotals(ctx, a.books.totals[:0], a.ws, a.books.accounts, a.received)
 	}
 	if a.rates.looked {
 		return

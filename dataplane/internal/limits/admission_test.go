@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -106,7 +107,7 @@ func TestWhatNobodyCanTell(t *testing.T) {
 		}
 		a, w := ask(policy.Limits{}), newWorld()
 		gate.set(&a, w)
-		w.totals, w.unknown = map[wire.Account]limits.Totals{}, true
+		w.totals, w.unknown = map[wire.Account]ledger.Totals{}, true
 		grant, refused := a.admit(t, w)
 		require.Nil(t, refused, gate.name)
 		require.True(t, grant.Checks()[0].Unknown, gate.name)
@@ -173,7 +174,7 @@ func TestWhatCallsTake(t *testing.T) {
 		require.Equal(t, c.allowance, w.added["a-"+theUser.String()] == 1, name)
 		require.Equal(t, c.purpose == "", w.taken[subject("r", 1, theKey.String())] == 1, name)
 		require.Equal(t, c.purpose == "", w.added[subject("r", 2, theKey.String())] == 1, name)
-		w.spend(wire.AccountWorkspace, policy.Daily, limits.Spend{Cost: 5})
+		w.spend(wire.AccountWorkspace, policy.Daily, wire.Spend{Cost: 5})
 		_, refused = a.admit(t, w)
 		require.Equal(t, c.money, refused != nil, name)
 	}
@@ -211,7 +212,7 @@ func TestReachedMeansUsedIsTheLimit(t *testing.T) {
 	for used, want := range map[money.Nanos]bool{4: false, 5: true, 6: true} {
 		a, w := ask(policy.Limits{}), newWorld()
 		a.budget(1, policy.Budget{Interval: policy.Daily, Limit: 5})
-		w.spend(wire.AccountWorkspace, policy.Daily, limits.Spend{Cost: used})
+		w.spend(wire.AccountWorkspace, policy.Daily, wire.Spend{Cost: used})
 		_, refused := a.admit(t, w)
 		require.Equal(t, want, refused != nil)
 	}
@@ -220,7 +221,7 @@ func TestReachedMeansUsedIsTheLimit(t *testing.T) {
 // Own credentials count where the limit says so.
 func TestOwnCredentialsCountWhereTheyAreIncluded(t *testing.T) {
 	for _, include := range []bool{false, true} {
-		spent := limits.Spend{Cost: 9, BYOK: 6}
+		spent := wire.Spend{Cost: 9, BYOK: 6}
 		a, w := ask(policy.Limits{}), newWorld()
 		a.budget(1, policy.Budget{Interval: policy.Daily, Limit: 5, IncludeBYOK: include})
 		w.spend(wire.AccountWorkspace, policy.Daily, spent)
@@ -244,7 +245,7 @@ func TestNoLimitMeansNoCheck(t *testing.T) {
 	a.keyLimits()
 	for _, account := range []wire.Account{wire.AccountWorkspace, wire.KeyAccount(theKey), wire.AccountCharged, wire.DepartmentAccount(theDept)} {
 		for _, i := range []policy.Interval{policy.Daily, policy.Weekly, policy.Monthly, policy.Lifetime} {
-			w.spend(account, i, limits.Spend{Requests: 1e9, Cost: 1e18})
+			w.spend(account, i, wire.Spend{Requests: 1e9, Cost: 1e18})
 		}
 	}
 	grant, refused := a.admit(t, w)
@@ -300,7 +301,7 @@ func TestAnyPolicies(t *testing.T) {
 			}
 			a.budget(i+1, b)
 			if spent := money.Nanos(n("spent", 3)); spent > w.totals[wire.AccountWorkspace].Daily.Cost {
-				w.spend(wire.AccountWorkspace, policy.Daily, limits.Spend{Cost: spent})
+				w.spend(wire.AccountWorkspace, policy.Daily, wire.Spend{Cost: spent})
 			}
 		}
 		for _, b := range a.limits.Budgets {

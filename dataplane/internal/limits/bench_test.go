@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -20,20 +21,20 @@ import (
 type still struct {
 	limits.Cells
 	minutes []limits.Minute
-	totals  []limits.Totals
+	totals  []ledger.Totals
 }
 
 func (s *still) Minutes(_ context.Context, _ id.Workspace, asked []limits.Asked) []limits.Minute {
 	return s.minutes[:len(asked)]
 }
 func (*still) Add(id.Workspace, string, int64) {}
-func (s *still) Totals(_ context.Context, _ id.Workspace, accounts []wire.Account, _ time.Time) []limits.Totals {
-	return s.totals[:len(accounts)]
+func (s *still) AppendTotals(_ context.Context, dst []ledger.Totals, _ id.Workspace, accounts []wire.Account, _ time.Time) []ledger.Totals {
+	return append(dst, s.totals[:len(accounts)]...)
 }
 func (*still) Seen() uint64 { return 1 }
 
 func newStill() *still {
-	s := &still{minutes: make([]limits.Minute, 32), totals: make([]limits.Totals, 32)}
+	s := &still{minutes: make([]limits.Minute, 32), totals: make([]ledger.Totals, 32)}
 	for i := range s.minutes {
 		s.minutes[i].Known, s.totals[i].Known = true, true
 	}

@@ -47,7 +47,7 @@ func (a *asking) keyLimits() *policy.KeyLimits {
 	return a.key.Limits
 }
 
-func (w *world) spend(account wire.Account, i policy.Interval, s limits.Spend) {
+func (w *world) spend(account wire.Account, i policy.Interval, s wire.Spend) {
 	t := w.totals[account]
 	switch i {
 	case policy.Daily:
@@ -67,7 +67,7 @@ func subject(kind string, n int, who string) string {
 }
 
 // keyWindow has a limit of the key reached.
-func keyWindow(i policy.Interval, w policy.KeyWindow, spent limits.Spend) func(*asking, *world) {
+func keyWindow(i policy.Interval, w policy.KeyWindow, spent wire.Spend) func(*asking, *world) {
 	return func(a *asking, around *world) {
 		l := a.keyLimits()
 		at := map[policy.Interval]*policy.KeyWindow{policy.Daily: &l.Daily, policy.Weekly: &l.Weekly, policy.Monthly: &l.Monthly}[i]
@@ -77,8 +77,8 @@ func keyWindow(i policy.Interval, w policy.KeyWindow, spent limits.Spend) func(*
 			at.Cost = w.Cost
 		}
 		t := around.totals[wire.KeyAccount(theKey)]
-		now := map[policy.Interval]limits.Spend{policy.Daily: t.Daily, policy.Weekly: t.Weekly, policy.Monthly: t.Monthly}[i]
-		around.spend(wire.KeyAccount(theKey), i, limits.Spend{Requests: max(now.Requests, spent.Requests), Cost: max(now.Cost, spent.Cost)})
+		now := map[policy.Interval]wire.Spend{policy.Daily: t.Daily, policy.Weekly: t.Weekly, policy.Monthly: t.Monthly}[i]
+		around.spend(wire.KeyAccount(theKey), i, wire.Spend{Requests: max(now.Requests, spent.Requests), Cost: max(now.Cost, spent.Cost)})
 	}
 }
 
@@ -90,7 +90,7 @@ func overBudget(n int, account wire.Account, b policy.Budget) func(*asking, *wor
 		a.attribute()
 		t := w.totals[account]
 		w.totals[account] = t
-		w.spend(account, b.Interval, limits.Spend{Cost: 6 * money.USD})
+		w.spend(account, b.Interval, wire.Spend{Cost: 6 * money.USD})
 	}
 }
 
@@ -114,8 +114,8 @@ func gatesInOrder() []exhausted {
 		}
 	}
 	key, user, dept := []id.Key{theKey}, []id.User{theUser}, []id.Department{theDept}
-	dollars := limits.Spend{Cost: 6 * money.USD}
-	used := limits.Spend{Requests: 7}
+	dollars := wire.Spend{Cost: 6 * money.USD}
+	used := wire.Spend{Requests: 7}
 	return []exhausted{
 		{"soft block", fault.KeySoftBlocked, func(a *asking, _ *world) { a.keyLimits().SoftBlocked = true }},
 		{"allowance", fault.CustomerRequests, func(a *asking, w *world) {
@@ -125,7 +125,7 @@ func gatesInOrder() []exhausted {
 		{"free models", fault.FreeRequests, func(a *asking, w *world) {
 			a.limits.Allowance.FreePerDay = 1500
 			a.chain[0] = priced("acme/small:free", 0, managed)
-			w.spend(wire.FreeAccount(theUser), policy.Daily, limits.Spend{Requests: 1500})
+			w.spend(wire.FreeAccount(theUser), policy.Daily, wire.Spend{Requests: 1500})
 		}},
 		{"requests of the key", fault.PolicyRequests, rated(1, "r", theKey.String(), policy.RatePolicy{Requests: 9, Keys: key})},
 		{"requests of the key, strict", fault.PolicyRequests, rated(2, "r", theKey.String(), policy.RatePolicy{Requests: 9, Strict: true, Keys: key})},
@@ -148,7 +148,7 @@ func gatesInOrder() []exhausted {
 		{"budget for ever", "lifetime_cost_budget_reached", overBudget(15, wire.AccountWorkspace, policy.Budget{Interval: policy.Lifetime})},
 		{"credit", "", func(a *asking, w *world) {
 			a.limits.Credit = policy.Credit{Billing: policy.BillingPrepaid, Granted: 10 * money.USD, Floor: money.USD}
-			w.spend(wire.AccountCharged, policy.Lifetime, limits.Spend{Cost: 9_500_000_000})
+			w.spend(wire.AccountCharged, policy.Lifetime, wire.Spend{Cost: 9_500_000_000})
 		}},
 	}
 }

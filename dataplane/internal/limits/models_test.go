@@ -82,7 +82,7 @@ func TestWhatDoesNotFitSpeaksOfItsModel(t *testing.T) {
 func TestFreeModels(t *testing.T) {
 	a, w := ask(policy.Limits{Allowance: policy.Allowance{FreePerDay: 2}}), newWorld()
 	a.chain = []decide.Step{priced("acme/small:free", 0, managed), model("acme/large", managed)}
-	w.spend(wire.FreeAccount(theUser), policy.Daily, limits.Spend{Requests: 1})
+	w.spend(wire.FreeAccount(theUser), policy.Daily, wire.Spend{Requests: 1})
 	grant, refused := a.admit(t, w)
 	require.Nil(t, refused)
 	require.True(t, grant.Terms().Free)
@@ -90,7 +90,7 @@ func TestFreeModels(t *testing.T) {
 	require.Nil(t, refused)
 	require.False(t, grant.Terms().Free)
 
-	w.spend(wire.FreeAccount(theUser), policy.Daily, limits.Spend{Requests: 2})
+	w.spend(wire.FreeAccount(theUser), policy.Daily, wire.Spend{Requests: 2})
 	_, refused = a.admit(t, w)
 	require.True(t, refused.Model)
 	grant, refused = a.admitStep(t, w, 1, nil)
@@ -157,8 +157,8 @@ func TestTheFloor(t *testing.T) {
 	} {
 		a, w := ask(policy.Limits{Credit: prepaid}), newWorld()
 		a.limits.Credit.Billing, a.chain[0] = c.billing, c.step
-		w.spend(wire.AccountCharged, policy.Lifetime, limits.Spend{Cost: c.charged})
-		w.spend(wire.AccountBYOK, policy.Monthly, limits.Spend{Requests: c.byok})
+		w.spend(wire.AccountCharged, policy.Lifetime, wire.Spend{Cost: c.charged})
+		w.spend(wire.AccountBYOK, policy.Monthly, wire.Spend{Requests: c.byok})
 		grant, refused := a.admit(t, w)
 		require.Equal(t, c.refused, refused != nil, name)
 		if refused != nil {

@@ -180,7 +180,7 @@ func (a *admission) concurrency(ctx context.Context) error {
 			continue
 		}
 		slot, took, err := a.gate.Cells.Acquire(ctx, a.subject(r.slots), Most{r.policy.Concurrent, r.policy.Unavailable})
-		if err == nil && took.OK {
+		if slot != nil {
 			a.slots = append(a.slots, slot)
 		}
 		if ctx.Err() != nil {

@@ -182,7 +182,7 @@ func TestWindows(t *testing.T) {
 			a, w := ask(policy.Limits{}), newWorld()
 			a.budget(1, policy.Budget{Interval: interval, Limit: 5})
 			a.call.Received, w.now = at(c.received), at(c.now)
-			w.spend(wire.AccountWorkspace, interval, limits.Spend{Cost: 5})
+			w.spend(wire.AccountWorkspace, interval, wire.Spend{Cost: 5})
 			_, refused := a.admit(t, w)
 			require.Equal(t, want, refused.Fault.Fields["reset_at"])
 			require.Equal(t, max(time.Second, at(want).Sub(w.now)), refused.Fault.RetryAfter)

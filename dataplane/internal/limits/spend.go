@@ -3,6 +3,7 @@ package limits
 import (
 	"context"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/money"
@@ -40,7 +41,7 @@ func (a *admission) keyLimits(ctx context.Context) error {
 			continue
 		}
 		c := a.check(check{
-			scope: policy.LimitsKey, metric: requests, window: i, used: totals.of(i).Requests, limit: limit,
+			scope: policy.LimitsKey, metric: requests, window: i, used: spentIn(totals, i).Requests, limit: limit,
 			unknown: !totals.Known, ok: true,
 		})
 		if !c.ok {
@@ -70,8 +71,8 @@ func (a *admission) keyLimits(ctx context.Context) error {
 }
 
 // spent notes what of a limit of cost is used.
-func (a *admission) spent(t *Totals, c check, byok bool, limit money.Nanos) *check {
-	c.metric, c.used, c.limit = cost, int64(t.of(c.window).counts(byok)), int64(limit)
+func (a *admission) spent(t *ledger.Totals, c check, byok bool, limit money.Nanos) *check {
+	c.metric, c.used, c.limit = cost, int64(spentIn(t, c.window).Counted(byok)), int64(limit)
 	c.unknown, c.ok = !t.Known, true
 	return a.check(c)
 }

@@ -20,10 +20,10 @@ func (g *Gate) Standing(ctx context.Context, k policy.Key, v *policy.View, now t
 	a := newAdmission(g, &call.Call{Received: now}, &call.Principal{Key: k}, v, anyFree)
 	a.look(ctx)
 	s := call.Standing{SoftBlocked: k.Limits != nil && k.Limits.SoftBlocked}
-	used := g.Ledger.Totals(ctx, a.ws, []wire.Account{wire.KeyAccount(a.key)}, now)[0]
+	used := g.Ledger.AppendTotals(ctx, nil, a.ws, []wire.Account{wire.KeyAccount(a.key)}, now)[0]
 	if used.Known {
 		for _, i := range intervals {
-			spent := used.of(i)
+			spent := spentIn(&used, i)
 			s.Usage = append(s.Usage, call.Used{Window: i, Requests: spent.Requests, Cost: spent.Cost, Resets: ends(i, now)})
 		}
 	}
@@ -65,7 +65,7 @@ func (a *admission) overAll() {
 		for _, i := range intervals {
 			w := window(l, i)
 			if w.Requests > 0 {
-				a.check(check{scope: policy.LimitsKey, metric: requests, window: i, used: totals.of(i).Requests, limit: w.Requests, unknown: !totals.Known, ok: true})
+				a.check(check{scope: policy.LimitsKey, metric: requests, window: i, used: spentIn(totals, i).Requests, limit: w.Requests, unknown: !totals.Known, ok: true})
 			}
 			if w.Cost > 0 {
 				a.spent(totals, check{scope: policy.LimitsKey, window: i}, l.IncludeBYOK, w.Cost)

@@ -19,8 +19,8 @@ func TestStanding(t *testing.T) {
 	a, w := everything(), newWorld()
 	a.budget(7, policy.Budget{Interval: policy.Weekly, Limit: 5})
 	a.key.Limits.SoftBlocked = true
-	w.spend(wire.AccountWorkspace, policy.Weekly, limits.Spend{Cost: 9})
-	w.spend(wire.KeyAccount(theKey), policy.Daily, limits.Spend{Requests: 3, Cost: 4})
+	w.spend(wire.AccountWorkspace, policy.Weekly, wire.Spend{Cost: 9})
+	w.spend(wire.KeyAccount(theKey), policy.Daily, wire.Spend{Requests: 3, Cost: 4})
 	w.minutes["a-"+theUser.String()] = limits.Minute{Used: 1_000}
 	s := w.gate().Standing(t.Context(), a.key, a.view(t), noon)
 	require.Empty(t, w.held())

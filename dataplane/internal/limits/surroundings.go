@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -12,46 +13,11 @@ import (
 
 // Ledger knows what accounts have spent, over all gateways.
 type Ledger interface {
-	// Totals are those of accounts in the windows of now, in their order. It hardly
-	// waits: what it cannot tell in time is not known.
-	Totals(ctx context.Context, ws id.Workspace, accounts []wire.Account, now time.Time) []Totals
+	// AppendTotals appends those of accounts in the windows of now, in their order,
+	// to dst. It hardly waits: what it cannot tell in time is not known.
+	AppendTotals(ctx context.Context, dst []ledger.Totals, ws id.Workspace, accounts []wire.Account, now time.Time) []ledger.Totals
 	// Seen is the last sequence of this gateway's spool that it was told of.
 	Seen() uint64
-}
-
-// Totals are what an account has spent.
-type Totals struct {
-	Known                            bool
-	Daily, Weekly, Monthly, Lifetime Spend
-}
-
-// Spend is an amount of usage. BYOK is the part of Cost that the workspace's own
-// credentials were charged for.
-type Spend struct {
-	Requests   int64
-	Cost, BYOK money.Nanos
-}
-
-// of is what was spent in an interval.
-func (t *Totals) of(i policy.Interval) *Spend {
-	switch i {
-	case policy.Daily:
-		return &t.Daily
-	case policy.Weekly:
-		return &t.Weekly
-	case policy.Monthly:
-		return &t.Monthly
-	case policy.Lifetime:
-	}
-	return &t.Lifetime
-}
-
-// counts is what of a cost counts toward a limit.
-func (s *Spend) counts(byok bool) money.Nanos {
-	if byok {
-		return s.Cost
-	}
-	return s.Cost - s.BYOK
 }
 
 // Rates count what subjects do, each for a rolling minute, over all gateways. A
@@ -121,6 +87,23 @@ type Bound struct {
 	At       time.Time
 	BYOK     bool // what own credentials were charged for counts too
 	Limit    money.Nanos
+}
+
+// Of is what of an account's totals counts toward the bound.
+func (b *Bound) Of(t *ledger.Totals) money.Nanos { return spentIn(t, b.Interval).Counted(b.BYOK) }
+
+// spentIn is what was spent in an interval.
+func spentIn(t *ledger.Totals, i policy.Interval) *wire.Spend {
+	switch i {
+	case policy.Daily:
+		return &t.Daily
+	case policy.Weekly:
+		return &t.Weekly
+	case policy.Monthly:
+		return &t.Monthly
+	case policy.Lifetime:
+	}
+	return &t.Lifetime
 }
 
 // Reserved is how a reservation went. Spent and Held, what is reserved by all

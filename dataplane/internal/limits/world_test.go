@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -45,7 +46,7 @@ type world struct {
 	now     time.Time
 	unknown bool // no counter can be told
 	away    bool // no cell answers
-	totals  map[wire.Account]limits.Totals
+	totals  map[wire.Account]ledger.Totals
 	minutes map[string]limits.Minute
 	full    map[string]limits.Took // subjects of cells that have no room
 
@@ -69,7 +70,7 @@ type settled struct {
 
 func newWorld() *world {
 	return &world{
-		now: noon, totals: map[wire.Account]limits.Totals{}, minutes: map[string]limits.Minute{}, full: map[string]limits.Took{},
+		now: noon, totals: map[wire.Account]ledger.Totals{}, minutes: map[string]limits.Minute{}, full: map[string]limits.Took{},
 		added: map[string]int64{}, taken: map[string]int64{}, slots: map[string]int{}, reserved: map[string]money.Nanos{},
 	}
 }
@@ -101,17 +102,17 @@ func (w *world) held() map[string]int64 {
 	return all
 }
 
-// Totals implements limits.Ledger.
-func (w *world) Totals(_ context.Context, of id.Workspace, accounts []wire.Account, _ time.Time) []limits.Totals {
+// AppendTotals implements limits.Ledger.
+func (w *world) AppendTotals(_ context.Context, dst []ledger.Totals, of id.Workspace, accounts []wire.Account, _ time.Time) []ledger.Totals {
 	if of != ws {
 		panic("another workspace")
 	}
-	out := make([]limits.Totals, len(accounts))
-	for i, account := range accounts {
-		out[i] = w.totals[account]
-		out[i].Known = !w.unknown
+	for _, account := range accounts {
+		t := w.totals[account]
+		t.Known = !w.unknown
+		dst = append(dst, t)
 	}
-	return out
+	return dst
 }
 
 // Seen implements limits.Ledger.

@@ -23,7 +23,7 @@ type exhausted struct {
 	set    func(*asking, *world)
 }
 
-func rate(n int, p policy.RatePolicy) policy.RatePolicy {
+func policyOf(n int, p policy.RatePolicy) policy.RatePolicy {
 	p.ID = rateID(n)
 	if p.Unavailable == "" {
 		p.Unavailable = policy.AllowUnavailable
@@ -32,7 +32,7 @@ func rate(n int, p policy.RatePolicy) policy.RatePolicy {
 }
 
 func (a *asking) rate(n int, p policy.RatePolicy) {
-	a.limits.RatePolicies = append(a.limits.RatePolicies, rate(n, p))
+	a.limits.RatePolicies = append(a.limits.RatePolicies, policyOf(n, p))
 }
 
 func (a *asking) budget(n int, b policy.Budget) {

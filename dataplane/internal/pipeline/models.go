@@ -74,7 +74,7 @@ func (r *run) admit(ctx context.Context, step int) error {
 	}
 	turn := &r.outcome.Turn
 	turn.Terms = grant.Terms()
-	turn.Terms.First = r.grant == nil && turn.ID != r.call.ID
+	turn.Terms.First = r.grant == nil && turn.ID != r.call.ID && r.call.Purpose == ""
 	r.grant = grant
 	return nil
 }

@@ -151,7 +151,9 @@ func ErrorsPage(s Statuses, g Givers, codes, reasons []Constant) string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", c.Value, inference, management, about.retry, about.when, about.do)
 	}
-	fmt.Fprintf(&b, "\nReserved for what is not built yet, and never answered by this version: %s.\n", strings.Join(unused, ", "))
+	if len(unused) > 0 {
+		fmt.Fprintf(&b, "\nReserved for what is not built yet, and never answered by this version: %s.\n", strings.Join(unused, ", "))
+	}
 	b.WriteString("\n## Reasons\n\n`reason` refines a code. A refusal of routing may also have the stage that left nothing in `stage`, " +
 		"and the endpoints\nthat were dropped, each with its reason, in `exclusions`.\n\n| reason | of | meaning |\n|---|---|---|\n")
 	for _, r := range reasons {

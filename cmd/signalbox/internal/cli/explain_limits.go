@@ -2,6 +2,7 @@ package cli
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/money"
@@ -25,7 +26,7 @@ func (s *story) limits(r decide.Record) {
 			if !l.OK {
 				verdict = "refused"
 			}
-			t.row("  "+clean(l.Scope), clean(l.Window+" "+l.Metric), used, verdict, clean(l.ID))
+			t.row("  "+clean(l.Scope), clean(strings.TrimSpace(l.Window+" "+l.Metric)), used, verdict, clean(l.ID))
 		}
 	})
 }

@@ -185,8 +185,11 @@ func everything() asking {
 	a.limits.Allowance = policy.Allowance{PerMinute: 100, FreePerDay: 100}
 	three := policy.RatePolicy{Requests: 100, Tokens: 1000, Concurrent: 10}
 	for n, p := range []policy.RatePolicy{
-		{Keys: []id.Key{theKey}}, {Members: []id.User{theUser}, Strict: true}, {Departments: []id.Department{theDept}},
-		{Guardrails: []id.Guardrail{theRail}, Strict: true}, {EndUsers: true},
+		{Keys: []id.Key{theKey}},
+		{Members: []id.User{theUser}, Strict: true},
+		{Departments: []id.Department{theDept}},
+		{Guardrails: []id.Guardrail{theRail}, Strict: true},
+		{EndUsers: true},
 	} {
 		p.Requests, p.Tokens, p.Concurrent = three.Requests, three.Tokens, three.Concurrent
 		a.rate(100+n, p)

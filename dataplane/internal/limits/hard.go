@@ -154,7 +154,7 @@ func (a *admission) refuseReservation(b *bounded, amount money.Nanos, kept Reser
 	}
 	f.Message = "The request may cost up to $" + amount.String() + ", and less than that is left of the limit of $" + b.Limit.String() +
 		" beside what is spent and what open requests may cost. Ask for fewer output tokens, or wait."
-	f.With("reserved", int64(kept.Held)).With("reserved_usd", kept.Held.String())
-	f.With("worst_case", int64(amount)).With("worst_case_usd", amount.String())
+	f.Fields["reserved"], f.Fields["reserved_usd"] = int64(kept.Held), kept.Held.String()
+	f.Fields["worst_case"], f.Fields["worst_case_usd"] = int64(amount), amount.String()
 	return refusal
 }

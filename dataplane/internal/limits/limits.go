@@ -30,6 +30,8 @@ func New(o Options) *Gate { return &Gate{o} }
 // are checked, and what they take is taken once all have passed, or given back.
 // With one only what depends on the model is checked again. A refusal is a
 // *call.Declined; any other error is that of a caller who left.
+//
+//nolint:revive // argument-limit: what it is given is the pipeline's to say
 func (g *Gate) Admit(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan, step int, held call.Grant) (call.Grant, error) {
 	if held != nil {
 		return g.again(ctx, &plan.Chain[step], held)

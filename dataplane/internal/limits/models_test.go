@@ -2,6 +2,7 @@ package limits_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,20 +36,20 @@ func TestADearerModelHasMoreReserved(t *testing.T) {
 	a.chain = []decide.Step{model("acme/small", managed), priced("acme/huge", 4_000_000, managed), priced("acme/large", 3_000_000, managed), model("acme/tiny", managed)}
 	grant, refused := a.admit(t, w)
 	require.Nil(t, refused)
-	require.EqualValues(t, worst(1), w.reserved["m-all"])
+	require.Equal(t, worst(1), w.reserved["m-all"])
 
 	_, refused = a.admitStep(t, w, 1, grant)
 	require.True(t, refused.Model)
 	require.Equal(t, fault.Reason("daily_cost_budget_reached"), refused.Fault.Reason)
-	require.EqualValues(t, worst(1), w.reserved["m-all"], "what was kept stands")
+	require.Equal(t, worst(1), w.reserved["m-all"], "what was kept stands")
 
 	_, refused = a.admitStep(t, w, 2, grant)
 	require.Nil(t, refused)
-	require.EqualValues(t, worst(3), w.reserved["m-all"])
+	require.Equal(t, worst(3), w.reserved["m-all"])
 
 	_, refused = a.admitStep(t, w, 3, grant)
 	require.Nil(t, refused)
-	require.EqualValues(t, worst(3), w.reserved["m-all"], "a cheaper one lowers nothing: the dearer may have been paid for")
+	require.Equal(t, worst(3), w.reserved["m-all"], "a cheaper one lowers nothing: the dearer may have been paid for")
 	grant.Settle(used(1, 1), costing(2), false)
 	require.Empty(t, w.held())
 	require.Equal(t, []settled{{"m-all", 2, 0}}, w.settled)
@@ -225,7 +226,7 @@ func TestAnAccountIsReservedInOnePiece(t *testing.T) {
 
 	_, refused = a.admit(t, w)
 	require.Equal(t, fault.Reason("daily_cost_limit_reached"), refused.Fault.Reason)
-	require.EqualValues(t, 1e9, refused.Fault.RetryAfter, "only an open request is in the way")
+	require.Equal(t, time.Second, refused.Fault.RetryAfter, "only an open request is in the way")
 }
 
 // A free model reserves nothing, and needs no cell to answer.

@@ -116,7 +116,7 @@ func TestAHardBudgetIsNeverPassed(t *testing.T) {
 		})
 	}
 	group.Wait()
-	require.EqualValues(t, 10*worst(1), spent)
+	require.Equal(t, 10*worst(1), spent)
 	_, err := gateways[0].ask(&a, v)
 	require.Equal(t, fault.Reason("daily_cost_budget_reached"), fault.Of(err).Reason)
 

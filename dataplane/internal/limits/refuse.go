@@ -25,7 +25,7 @@ func (a *admission) refuse(c *check, code fault.Code, reason fault.Reason, wait 
 	}
 	f := fault.New(code, "").Because(reason).From(fault.Gateway)
 	if wait > 0 || !resets.IsZero() {
-		f.After(seconds(wait))
+		f = f.After(seconds(wait))
 	}
 	a.name(f, c, resets)
 	f.Message = said(c, f.RetryAfter, resets)
@@ -34,26 +34,28 @@ func (a *admission) refuse(c *check, code fault.Code, reason fault.Reason, wait 
 
 // name has the refusal say which limit it was.
 func (a *admission) name(f *fault.Error, c *check, resets time.Time) {
-	f.With("scope", string(c.scope)).With("id", a.idOf(c)).With("used", c.used).With("limit", c.limit)
-	f.With("limit_metric", string(c.metric)).With("reset_at", nil)
+	say := map[string]any{
+		"scope": string(c.scope), "id": a.idOf(c), "used": c.used, "limit": c.limit, "limit_metric": string(c.metric), "reset_at": nil,
+	}
+	f.Fields = say
 	if !resets.IsZero() {
-		f.With("reset_at", resets.UTC().Truncate(time.Second).Format(time.RFC3339))
+		say["reset_at"] = resets.UTC().Truncate(time.Second).Format(time.RFC3339)
 	}
 	if c.window != "" {
-		f.With("limit_window", string(c.window))
+		say["limit_window"] = string(c.window)
 	}
 	if c.metric == cost {
-		f.With("used_usd", money.Nanos(c.used).String()).With("limit_usd", money.Nanos(c.limit).String())
+		say["used_usd"], say["limit_usd"] = money.Nanos(c.used).String(), money.Nanos(c.limit).String()
 	}
 	if c.rate != nil {
-		f.With("policy_id", c.rate.ID.String()).With("limit_scope", string(c.scope))
+		say["policy_id"], say["limit_scope"] = c.rate.ID.String(), string(c.scope)
 		return
 	}
-	f.With("current_value", c.used).With("limit_value", c.limit)
+	say["current_value"], say["limit_value"] = c.used, c.limit
 	if c.budget != nil && c.scope == policy.LimitsDepartment {
-		f.With("department_id", c.budget.Department.String())
+		say["department_id"] = c.budget.Department.String()
 		if d, ok := a.view.Department(c.budget.Department); ok {
-			f.With("department_name", d.Name)
+			say["department_name"] = d.Name
 		}
 	}
 }
@@ -110,10 +112,10 @@ func (a *admission) refuseFunds(c *check, credit *policy.Credit, spent money.Nan
 	balance := credit.Granted - spent
 	f := fault.New(fault.InsufficientFunds, "The workspace's balance of $"+balance.String()+" is under the floor of $"+credit.Floor.String()+
 		". Add funds, or choose a free model.").From(fault.Gateway)
-	f.With("scope", string(c.scope)).With("id", a.idOf(c)).With("reset_at", nil)
-	f.With("used", int64(spent)).With("limit", int64(credit.Granted))
-	f.With("balance", int64(balance)).With("balance_usd", balance.String())
-	f.With("floor", int64(credit.Floor)).With("floor_usd", credit.Floor.String())
+	f.Fields = map[string]any{
+		"scope": string(c.scope), "id": a.idOf(c), "reset_at": nil, "used": int64(spent), "limit": int64(credit.Granted),
+		"balance": int64(balance), "balance_usd": balance.String(), "floor": int64(credit.Floor), "floor_usd": credit.Floor.String(),
+	}
 	return &call.Declined{Fault: f}
 }
 

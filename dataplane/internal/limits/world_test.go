@@ -2,7 +2,6 @@ package limits_test
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -296,8 +295,6 @@ func priced(name string, price money.PerMillion, credentials ...decide.Credentia
 
 // worst is the bound of a request of ask to a model with that price.
 func worst(price int64) money.Nanos { return money.Nanos((17+4096+10)*price + 10) }
-
-func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func used(in, out int64) meter.Usage { return meter.Usage{Input: in, Output: out} }
 

@@ -31,6 +31,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/keyring"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/lastgood"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/cell"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/pipeline"
@@ -76,6 +77,7 @@ type App struct {
 	spool    *spool.Spool
 	ledger   *ledger.Ledger
 	rates    *rate.Rates
+	cells    *cell.Cells
 	policies *snapshot.Store
 	feed     *feed.Feed
 	pins     *affinity.Pins
@@ -173,10 +175,7 @@ func (a *App) wire(context.Context) error {
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
 	a.checks = answer.New(answer.Options{Conn: a.nats, Checker: check.New(a.provider, a.policies, now), Log: log})
 	ids := id.SystemSource()
-	a.ledger = ledger.New(ledger.Options{
-		Store: ledger.NewNATS(a.counting, a.spool.GatewayID(), ids), Spool: a.spool, Now: now, Log: log,
-	}, a.registry)
-	a.rates = rate.New(rate.Options{Store: rate.NewNATS(a.counting), IDs: ids, Now: now, Log: log}, a.registry)
+	gate := a.limits(ids, instance.String())
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{
 		Spool: a.spool, Access: a.access.writer(a.cfg.AccessLog), Log: log,
@@ -189,10 +188,25 @@ func (a *App) wire(context.Context) error {
 		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Affinity: a.pins,
 		Content: content.Of, Usage: a.ledger, Presets: presets, Adds: translate.Adds, Decide: decide.Decide,
 		Classify: classifier.New(classifier.Options{Model: a.cfg.Auto.ClassifierModel, Timeout: a.cfg.Auto.ClassifierTimeout, IDs: ids, Metrics: a.registry}),
-		Admit:    limits.NewOpen(), Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
+		Admit:    gate, Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 		Status: StatusOf,
 	}, now, rand.Uint64, ids)
-	return a.face(surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, Kept: names, IDs: ids, Now: now, Log: log})
+	return a.face(surface.Deps{Pipeline: line, Access: recorder, Generations: recent, Health: known, Limits: gate, Kept: names, IDs: ids, Now: now, Log: log})
+}
+
+// limits builds what is counted over all gateways, and the gates over it.
+func (a *App) limits(ids *id.Source, instance string) *limits.Gate {
+	log, now := a.deps.Log, a.deps.Now
+	a.ledger = ledger.New(ledger.Options{
+		Store: ledger.NewNATS(a.counting, a.spool.GatewayID(), ids), Spool: a.spool, Now: now, Log: log,
+	}, a.registry)
+	// What is asked exactly does not queue behind what is counted.
+	a.cells = cell.New(cell.Options{
+		Store: cell.NewNATS(a.nats), Gateway: a.spool.GatewayID(), Instance: instance, Started: a.ledger.Seen(),
+		Now: now, Draw: rand.Float64, Log: log, Wait: a.cfg.Limits.StrictDeadline,
+	}, a.registry)
+	a.ledger.OnProgress(a.cells.Progress)
+	return limits.New(limits.Options{Ledger: a.ledger, Rates: limits.RatesOver(a.rates), Cells: limits.CellsOver(a.cells, a.ledger), Now: now})
 }
 
 // face builds what callers and operators meet, over the stages.

@@ -46,6 +46,7 @@ type Config struct {
 	HTTP      HTTP             `mapstructure:"http"`
 	Upstream  Upstream         `mapstructure:"upstream"`
 	Auto      Auto             `mapstructure:"auto"`
+	Limits    Limits           `mapstructure:"limits"`
 	Log       logging.Config   `mapstructure:"log"`
 	Telemetry telemetry.Config `mapstructure:"telemetry"`
 }
@@ -96,6 +97,13 @@ type Auto struct {
 	ClassifierTimeout time.Duration `mapstructure:"classifier_timeout"`
 }
 
+// Limits is how limits are held that all gateways share.
+type Limits struct {
+	// StrictDeadline is how long a request waits for the answer over all gateways,
+	// at most 2 s; then the limit says what becomes of it.
+	StrictDeadline time.Duration `mapstructure:"strict_deadline"`
+}
+
 // Default is a gateway beside a NATS server on the same machine.
 func Default() Config {
 	edge, limits := surface.DefaultOptions(), attempt.DefaultLimits()
@@ -115,6 +123,7 @@ func Default() Config {
 			Session: limits.Session,
 		},
 		Auto:      Auto{ClassifierTimeout: 800 * time.Millisecond},
+		Limits:    Limits{StrictDeadline: 250 * time.Millisecond},
 		Log:       logging.Default(),
 		Telemetry: telemetry.Default(),
 	}
@@ -149,6 +158,7 @@ func (c Config) Validate() error {
 	checks.Positive("upstream.request", c.Upstream.Request)
 	checks.Positive("upstream.session", c.Upstream.Session)
 	checks.Positive("auto.classifier_timeout", c.Auto.ClassifierTimeout)
+	checks.Want(c.Limits.StrictDeadline > 0 && c.Limits.StrictDeadline <= 2*time.Second, "limits.strict_deadline", "up to 2s")
 	checks.Want(c.Auto.named(), "auto.classifier_model", `a model's name, "off", or nothing`)
 	checks.Under("nats", c.NATS.Validate())
 	checks.Under("log", c.Log.Validate())

@@ -43,6 +43,7 @@ func (a *App) Run(ctx context.Context) error {
 	start(a.spool.Run)
 	start(a.ledger.Run)
 	start(a.rates.Run)
+	start(a.cells.Run)
 	start(a.exchange.Run)
 	start(a.checks.Run)
 	start(a.pins.Run)

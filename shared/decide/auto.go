@@ -260,7 +260,7 @@ func (d *decision) production(o *catalog.Offer) bool {
 	if !Serves(o, d.in.Facts.Surface) || e.Price == nil || e.Price.Input == nil || e.Price.Output == nil {
 		return false
 	}
-	if o.Model.Free() && !costsNothing(e.Price) {
+	if o.Model.Free() && !CostsNothing(e.Price) {
 		return false
 	}
 	_, reason := d.excludeByAccess(&target{}, o)

@@ -199,9 +199,12 @@ func (r *Record) appendEnd(b *jsonappend.Buffer) {
 			b.Open('{')
 			b.String("scope", l.Scope)
 			b.StringIf("id", l.ID)
+			b.StringIf("metric", l.Metric)
+			b.StringIf("window", l.Window)
 			b.Int("used", l.Used)
 			b.Int("limit", l.Limit)
 			b.Bool("ok", l.OK)
+			b.BoolIf("unknown", l.Unknown)
 			b.Close('}')
 		}
 		b.Close(']')

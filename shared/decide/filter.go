@@ -198,7 +198,7 @@ func against(p *catalog.DataPolicy, zdr, noTraining bool) string {
 }
 
 func (d *decision) wrongPrice(t *target, o *catalog.Offer) (Stage, string) {
-	if (o.Model.Free() || t.gratis) && !costsNothing(o.Endpoint.Price) {
+	if (o.Model.Free() || t.gratis) && !CostsNothing(o.Endpoint.Price) {
 		return StagePricePresent, reasonNotFree
 	}
 	maxInput, maxOutput := d.restrictions.maxInput.limit, d.restrictions.maxOutput.limit
@@ -213,9 +213,9 @@ func (d *decision) wrongPrice(t *target, o *catalog.Offer) (Stage, string) {
 	return stage, reason
 }
 
-// costsNothing: input and output prices are there and every price is zero, in
+// CostsNothing: input and output prices are there and every price is zero, in
 // every tier.
-func costsNothing(p *catalog.Price) bool {
+func CostsNothing(p *catalog.Price) bool {
 	if p == nil || p.Input == nil || p.Output == nil || !zero(p) {
 		return false
 	}

@@ -172,13 +172,17 @@ type AffinityTrace struct {
 	ModelBreak CacheBreak `json:"model_break,omitempty"` // why it was not, or will not be, that
 }
 
-// LimitCheck is one gate's view at admission.
+// LimitCheck is one gate's view at admission. Costs are in nano-USD.
 type LimitCheck struct {
-	Scope string `json:"scope"`
-	ID    string `json:"id,omitempty"`
-	Used  int64  `json:"used"`
-	Limit int64  `json:"limit"`
-	OK    bool   `json:"ok"`
+	Scope  string `json:"scope"`
+	ID     string `json:"id,omitempty"`     // of the policy, the budget, or whose limit it is
+	Metric string `json:"metric,omitempty"` // requests, tokens, concurrent, cost, credit
+	Window string `json:"window,omitempty"` // minute, daily, weekly, monthly, lifetime
+	Used   int64  `json:"used"`
+	Limit  int64  `json:"limit"`
+	OK     bool   `json:"ok"`
+	// Unknown: what is used could not be told in time.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // AttemptRecord is one upstream call.

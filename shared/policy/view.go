@@ -20,6 +20,7 @@ type View struct {
 	routes      map[id.Route]*CompiledRoute
 	recordings  map[id.Route]*Recording
 	hider       condition.Hider
+	limited     *Limited
 }
 
 // Compile checks a snapshot and freezes it. It fails for one that could not be
@@ -35,7 +36,7 @@ func Compile(s Snapshot) (*View, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile snapshot: %w", err)
 	}
-	v := &View{snapshot: s, own: ownCredentials(&s), guardrails: guardrailsOf(&s), routes: routes, members: membersOf(&s)}
+	v := &View{snapshot: s, own: ownCredentials(&s), guardrails: guardrailsOf(&s), routes: routes, members: membersOf(&s), limited: limitedOf(s.Limits)}
 	v.recordings, v.hider = recordingsOf(&s), condition.NewHider(s.ReplayKey)
 	if len(s.Profiles) > 0 {
 		v.profiles = make(map[id.Profile]*Profile, len(s.Profiles))

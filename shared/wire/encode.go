@@ -56,6 +56,7 @@ func (e *UsageEvent) AppendJSON(b *jsonappend.Buffer) {
 	jsonappend.TextsIf(b, "guardrails", e.Guardrails)
 	b.StringIf("agent", e.Agent)
 	b.BoolIf("free", e.Free)
+	b.BoolIf("first", e.First)
 	if r := e.Rollout; r != nil {
 		b.Name("rollout")
 		r.AppendJSON(b)

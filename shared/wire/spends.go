@@ -11,8 +11,8 @@ type AccountSpend struct {
 const MaxAttributed = 256
 
 // Spends appends to dst what the event adds to each account; nothing for what
-// the gateway refused. A request is counted for the caller's first model, and
-// the cost of any. All of it counts on the day that is inside the event's ID.
+// the gateway refused. A request is counted for the first of its models that was
+// admitted, and the cost of any. All of it counts on the day that is inside the event's ID.
 func (e *UsageEvent) Spends(dst []AccountSpend) []AccountSpend {
 	if e.Outcome == Refused {
 		return dst
@@ -30,7 +30,7 @@ func (e *UsageEvent) Spends(dst []AccountSpend) []AccountSpend {
 	if e.byok() && e.Outcome == Success {
 		dst = append(dst, AccountSpend{AccountBYOK, Spend{Requests: 1}})
 	}
-	if e.Free && e.ID == e.PrimaryID {
+	if e.Free && e.counts() {
 		dst = append(dst, AccountSpend{FreeAccount(e.User), Spend{Requests: 1}})
 	}
 	return dst
@@ -56,7 +56,7 @@ func (e *UsageEvent) attributed(dst []AccountSpend, s Spend) []AccountSpend {
 // spend is the request, for the caller's first model, and the cost of any.
 func (e *UsageEvent) spend() Spend {
 	s := Spend{Cost: max(e.Cost.Total, 0)}
-	if e.ID == e.PrimaryID {
+	if e.counts() {
 		s.Requests = 1
 	}
 	if e.byok() {
@@ -64,6 +64,10 @@ func (e *UsageEvent) spend() Spend {
 	}
 	return s
 }
+
+// counts reports whether the event stands for the caller's request: that of its
+// first model, or of the first that was admitted.
+func (e *UsageEvent) counts() bool { return e.ID == e.PrimaryID || e.First }
 
 // byok reports whether the workspace's own credential was used, as
 // CredentialSource names it.

@@ -38,6 +38,10 @@ func TestWhatAnEventAddsToAccounts(t *testing.T) {
 			UsageEvent{PrimaryID: next, Outcome: Success, Cost: seven, Attribution: Attribution{Free: true}},
 			map[Account]Spend{"all": {Cost: 7}},
 		},
+		"the first that was admitted": {
+			UsageEvent{PrimaryID: next, User: user, Outcome: Failed, Attribution: Attribution{Free: true, First: true}},
+			map[Account]Spend{"all": {Requests: 1}, FreeAccount(user): {Requests: 1}},
+		},
 		"what was refused": {
 			UsageEvent{PrimaryID: first, Key: key, Outcome: Refused, Cost: seven, Charge: 7, CredentialSource: "byok", Attribution: whole},
 			map[Account]Spend{},

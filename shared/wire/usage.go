@@ -80,6 +80,9 @@ type Attribution struct {
 	Guardrails  []id.Guardrail  `json:"guardrails,omitempty"` // that have a budget
 	Agent       string          `json:"agent,omitempty"`      // at most MaxAgent bytes
 	Free        bool            `json:"free,omitempty"`       // on the user's allowance of free models
+	// First: the request's first model that was admitted, after others that were
+	// not. It counts as the request's one, in place of them.
+	First bool `json:"first,omitempty"`
 }
 
 // Outcome says how a model attempt ended.

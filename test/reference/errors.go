@@ -116,6 +116,16 @@ members stand inside ` + "`error`" + `:
 Retry when ` + "`retryable`" + ` is true, after ` + "`retry-after`" + ` where that is given, with growing pauses.
 `
 
+// reached describes the reasons that are made of a window and what is counted.
+const reached = "\nOf `key_limit_exceeded` for what a limit or budget has used up, with its window in place of *window*:\n\n" +
+	"| reason | reached is |\n|---|---|\n" +
+	"| *window*`_request_limit_reached` | the key's number of requests of the day, week or month (`daily`, `weekly`, `monthly`) |\n" +
+	"| *window*`_cost_limit_reached` | what the key may cost in it |\n" +
+	"| *window*`_cost_budget_reached` | a budget of the workspace, a guardrail or an agent, as `scope` says; it may be `lifetime` |\n" +
+	"| `department_`*window*`_cost_budget_reached` | a budget of a department; `department_id` and `department_name` say of which |\n\n" +
+	"With a hard limit that also means that the request's worst case does not fit beside what is spent and what open requests may " +
+	"cost:\n`worst_case_usd` and `reserved_usd` say how much that is. `retry-after` is 1 while only open requests are in the way. `../limits.md` has the rest.\n"
+
 // ErrorsPage describes every code. The names of codes and reasons in the
 // source are given by codes and reasons, from value to name.
 func ErrorsPage(s Statuses, g Givers, codes, reasons []Constant) string {
@@ -141,7 +151,9 @@ func ErrorsPage(s Statuses, g Givers, codes, reasons []Constant) string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", c.Value, inference, management, about.retry, about.when, about.do)
 	}
-	fmt.Fprintf(&b, "\nReserved for what is not built yet, and never answered by this version: %s.\n", strings.Join(unused, ", "))
+	if len(unused) > 0 {
+		fmt.Fprintf(&b, "\nReserved for what is not built yet, and never answered by this version: %s.\n", strings.Join(unused, ", "))
+	}
 	b.WriteString("\n## Reasons\n\n`reason` refines a code. A refusal of routing may also have the stage that left nothing in `stage`, " +
 		"and the endpoints\nthat were dropped, each with its reason, in `exclusions`.\n\n| reason | of | meaning |\n|---|---|---|\n")
 	for _, r := range reasons {
@@ -151,5 +163,6 @@ func ErrorsPage(s Statuses, g Givers, codes, reasons []Constant) string {
 		about := reasoned[fault.Reason(r.Value)]
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", r.Value, about.of, about.meaning)
 	}
+	b.WriteString(reached)
 	return b.String()
 }

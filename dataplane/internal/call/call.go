@@ -106,6 +106,7 @@ type Request struct {
 
 	SessionID       string
 	EndUser         string
+	Agent           string // that the caller names; "" for the key's
 	ClientRequestID string
 	Caching         Caching
 	Metadata        map[string]any // primitives; only ever compared against

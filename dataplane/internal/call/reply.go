@@ -112,8 +112,9 @@ type Grant interface {
 	Checks() []decide.LimitCheck
 	// Terms says how the request is accounted for.
 	Terms() Terms
-	// Settle gives back what was not used. It does not block on the network.
-	Settle(used meter.Usage, cost meter.Cost)
+	// Settle gives back what was not used. own says that the workspace's own
+	// credentials paid for it. It does not block on the network.
+	Settle(used meter.Usage, cost meter.Cost, own bool)
 }
 
 // Terms are how a request that was admitted is accounted for.

@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"net/http"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -38,14 +39,21 @@ type Turn struct {
 	Step    int // of the plan's chain
 	Started time.Time
 	First   int          // number of upstream calls that the request had made before
+	Terms   Terms        // of its admission; zero when it was not admitted
 	Begun   bool         // noted as under way: it must be completed
 	Failure *fault.Error // nil while it is under way, and for success
 	Status  int          // what the caller got, or would have got if no other model had followed
 }
 
-// Declined is a gate's refusal of one model. Another model of the chain may
-// pass, so that it does not end the request.
-type Declined struct{ Fault *fault.Error }
+// Declined is a gate's refusal.
+type Declined struct {
+	Fault *fault.Error
+	// Model: it speaks of one model alone. Another of the chain may pass, so that
+	// the request goes on.
+	Model  bool
+	Header http.Header         // of the limit that refused; nil: none
+	Checks []decide.LimitCheck // the gates' views as far as they were asked
+}
 
 // Error implements error.
 func (d *Declined) Error() string { return d.Fault.Error() }

@@ -1,34 +1,58 @@
 // Package limits owns admission: every gate of a request in its fixed order,
 // checked together and then taken together, and the grant that record settles
-// afterwards. It knows nothing of models, upstreams or HTTP.
+// afterwards. It knows nothing of upstreams or HTTP, nor of how what is used is
+// counted over all gateways.
 package limits
 
 import (
 	"context"
-	"net/http"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/decide"
-	"github.com/signalbox-dev/signalbox/shared/meter"
 )
 
-// Open admits everything: the gates of a workspace without any limit. Its
-// grants carry no headers and have nothing to give back.
-type Open struct{}
-
-// NewOpen returns the gate that admits everything.
-func NewOpen() Open { return Open{} }
-
-// Admit grants every model.
-func (Open) Admit(context.Context, call.Call, call.Principal, call.Pinned, decide.Plan, int, call.Grant) (call.Grant, error) {
-	return unlimited{}, nil
+// Options are a Gate's surroundings.
+type Options struct {
+	Ledger Ledger
+	Rates  Rates
+	Cells  Cells
+	Now    func() time.Time
 }
 
-type unlimited struct{}
+// Gate admits requests. It is safe for concurrent use.
+type Gate struct{ Options }
 
-func (unlimited) Header() http.Header            { return nil }
-func (unlimited) Checks() []decide.LimitCheck    { return nil }
-func (unlimited) Terms() call.Terms              { return call.Terms{} }
-func (unlimited) Settle(meter.Usage, meter.Cost) {}
+// New returns a Gate.
+func New(o Options) *Gate { return &Gate{o} }
 
-var _ call.Grant = unlimited{}
+// Admit runs the gates for plan.Chain[step]. Without a grant, held, all of them
+// are checked, and what they take is taken once all have passed, or given back.
+// With one only what depends on the model is checked again. A refusal is a
+// *call.Declined; any other error is that of a caller who left.
+//
+//nolint:revive // argument-limit: what it is given is the pipeline's to say
+func (g *Gate) Admit(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan, step int, held call.Grant) (call.Grant, error) {
+	if held != nil {
+		return g.again(ctx, &plan.Chain[step], held)
+	}
+	limited, own := pin.Policy.Limited(), p.Key.Limits
+	if limited == nil && own == nil {
+		return free(&c, &p, pin.Policy), nil
+	}
+	a := newAdmission(g, &c, &p, pin.Policy, &plan.Chain[step])
+	if own != nil && own.Reserve || limited != nil && limited.Reserves {
+		kept := c // alone, so that other requests need not be copied
+		a.call = &kept
+	}
+	return a.admit(ctx)
+}
+
+// again checks a further model of a request that was admitted.
+func (g *Gate) again(ctx context.Context, step *decide.Step, held call.Grant) (call.Grant, error) {
+	a, ok := held.(*admission)
+	if !ok {
+		return held, nil // nothing is limited
+	}
+	return a.further(ctx, step)
+}

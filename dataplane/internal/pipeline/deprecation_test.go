@@ -18,15 +18,15 @@ func TestAnErrorWarnsOfADeprecatedModelToo(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	since, until := now.Add(-time.Hour), now.Add(time.Hour)
 	r := &run{pipeline: New(Steps{}, func() time.Time { return now }, nil, nil), call: call.Call{Received: now}}
-	require.NotContains(t, r.failHead(), headerDeprecation)
+	require.NotContains(t, r.failHead(nil), headerDeprecation)
 	r.plan.Chain = []decide.Step{{Model: &catalog.Model{Lifecycle: catalog.Lifecycle{
 		State: catalog.Deprecated, DeprecatedAt: &since, RetiresAt: &until,
 	}}}}
-	h := r.failHead()
+	h := r.failHead(nil)
 	require.Equal(t, []string{"@1893549845"}, h[headerDeprecation])
 	require.Equal(t, []string{until.Format(http.TimeFormat)}, h[headerSunset])
 	r.plan.Chain[0].Model.Lifecycle = catalog.Lifecycle{}
-	require.NotContains(t, r.failHead(), headerDeprecation)
+	require.NotContains(t, r.failHead(nil), headerDeprecation)
 }
 
 // TestADateWarnsAsTheStateDoes: what has come by its date is what the state says,

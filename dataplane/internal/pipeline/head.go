@@ -1,12 +1,14 @@
 package pipeline
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 )
@@ -60,9 +62,13 @@ func lifecycle(h http.Header, m *catalog.Model, now time.Time) {
 }
 
 // failHead is the header of an error: every provider that was tried, and none
-// that served. When a reply had begun, its head is out already.
-func (r *run) failHead() http.Header {
+// that served. When a reply had begun, its head is out already. refused is the
+// refusal that is answered, nil for any other failure.
+func (r *run) failHead(refused *call.Declined) http.Header {
 	h := r.commonHead(6)
+	if refused != nil {
+		maps.Copy(h, refused.Header)
+	}
 	if tried := failedProviders(r.attempts(), ""); len(tried) > 0 {
 		h[headerFallbacks] = []string{strings.Join(tried, ",")}
 	}

@@ -66,17 +66,23 @@ func (r *run) turn(ctx context.Context, step int) {
 
 // admit asks the gates for a model.
 func (r *run) admit(ctx context.Context, step int) error {
+	r.refused = nil
 	grant, err := r.pipeline.steps.Admit.Admit(ctx, r.call, r.principal, r.pin, r.plan, step, r.grant)
-	if err == nil {
-		r.grant = grant
+	if err != nil {
+		r.refused, _ = errors.AsType[*call.Declined](err)
+		return err
 	}
-	return err
+	turn := &r.outcome.Turn
+	turn.Terms = grant.Terms()
+	turn.Terms.First = r.grant == nil && turn.ID != r.call.ID && r.call.Purpose == ""
+	r.grant = grant
+	return nil
 }
 
 // endsAll reports whether a refusal speaks of more than one model.
 func endsAll(err error) bool {
-	_, declined := errors.AsType[*call.Declined](err)
-	return !declined
+	refused, ok := errors.AsType[*call.Declined](err)
+	return !ok || !refused.Model
 }
 
 // failed notes how the turn ended.

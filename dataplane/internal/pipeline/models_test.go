@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,7 +36,7 @@ var (
 	mine   = call.Call{ID: id.MustParse[id.RequestKind]("req_00000000000000000000000007")}
 )
 
-func declined(f *fault.Error) error { return &call.Declined{Fault: f} }
+func declined(f *fault.Error) error { return &call.Declined{Fault: f, Model: true} }
 
 func TestEachModelHasATurn(t *testing.T) {
 	f := &fakes{chain: chain("acme/small", "acme/large", "acme/huge"), answers: []error{broken, broken, nil}}
@@ -139,5 +140,52 @@ func TestAPanicInALaterTurnIsRecorded(t *testing.T) {
 		require.NotEqual(t, mine.ID, f.outcome.Turn.ID)
 		require.Equal(t, fault.GatewayError, f.outcome.Turn.Failure.Code)
 		require.Equal(t, boom == "attempt", f.outcome.Turn.Begun)
+	}
+}
+
+// The refusal of a limit carries its own headers, and what the gates saw; a
+// request that another model served carries the grant's.
+func TestWhatAGateSaysOfItsRefusal(t *testing.T) {
+	refused := &call.Declined{
+		Fault: fault.New(fault.RateLimitExceeded, "x"), Header: http.Header{"X-Ratelimit-Limit-Requests": {"7"}},
+		Checks: []decide.LimitCheck{{Scope: "member"}},
+	}
+	f := &fakes{chain: chain("acme/small", "acme/large"), declines: []error{refused}}
+	s := serve(t, f, mine)
+	require.Equal(t, []string{"7"}, s.header["X-Ratelimit-Limit-Requests"])
+	require.Equal(t, refused.Checks, f.outcome.Record.Limits)
+	require.Empty(t, f.passed, "it speaks of every model")
+
+	refused.Model = true
+	f = &fakes{chain: chain("acme/small", "acme/large"), declines: []error{refused, nil}}
+	s = serve(t, f, mine)
+	require.Nil(t, s.failure)
+	require.Equal(t, []string{"60"}, f.head["X-Ratelimit-Limit-Requests"])
+	require.Equal(t, refused.Checks, f.passed[0].Record.Limits)
+	require.Equal(t, "key", f.outcome.Record.Limits[0].Scope)
+}
+
+// The first model that is admitted stands for the request where it is counted:
+// once, whichever that is.
+func TestTheFirstAdmittedModelCountsAsTheRequest(t *testing.T) {
+	no := declined(broke)
+	for name, c := range map[string]struct {
+		declines, answers []error
+		want              []bool
+	}{
+		"the first":          {nil, []error{nil}, []bool{false}},
+		"the first, and on":  {nil, []error{broken, nil}, []bool{false, false}},
+		"the second":         {[]error{no}, []error{nil, nil}, []bool{false, true}},
+		"the second, and on": {[]error{no}, []error{nil, broken, nil}, []bool{false, true, false}},
+		"the third":          {[]error{no, no}, []error{nil, nil, nil}, []bool{false, false, true}},
+		"one between is not": {[]error{nil, no}, []error{broken, nil, nil}, []bool{false, false, false}},
+	} {
+		f := &fakes{chain: chain("acme/small", "acme/large", "acme/huge"), declines: c.declines, answers: c.answers}
+		serve(t, f, mine)
+		var got []bool
+		for _, o := range append(f.passed, f.outcome) {
+			got = append(got, o.Turn.Terms.First)
+		}
+		require.Equal(t, c.want, got, name)
 	}
 }

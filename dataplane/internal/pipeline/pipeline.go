@@ -94,8 +94,8 @@ type Health interface {
 // grant that comes back holds all of it and takes the place of held; it is
 // settled once, by record. After an error held stands as it was.
 //
-// A refusal that speaks of this model alone is a *call.Declined: the next model
-// is asked. Any other error ends the request while nothing was admitted; later
+// A refusal is a *call.Declined. One that speaks of this model alone has the next
+// one asked. Any other error ends the request while nothing was admitted; later
 // it only passes the model over, and never takes the place of the failure that
 // had the chain go on.
 type Admitter interface {

@@ -176,9 +176,9 @@ type grant struct{ f *fakes }
 
 func (grant) Header() http.Header { return http.Header{"X-Ratelimit-Limit-Requests": {"60"}} }
 
-func (grant) Terms() call.Terms                { return call.Terms{} }
-func (grant) Checks() []decide.LimitCheck      { return []decide.LimitCheck{{Scope: "key", OK: true}} }
-func (g grant) Settle(meter.Usage, meter.Cost) { g.f.settled = true }
+func (grant) Terms() call.Terms                      { return call.Terms{} }
+func (grant) Checks() []decide.LimitCheck            { return []decide.LimitCheck{{Scope: "key", OK: true}} }
+func (g grant) Settle(meter.Usage, meter.Cost, bool) { g.f.settled = true }
 
 func (f *fakes) Begin(_ call.Call, _ call.Principal, _ decide.Plan, turn call.Turn) error {
 	f.begun = append(f.begun, turn)
@@ -238,7 +238,7 @@ func (f *fakes) Record(ctx context.Context, _ call.Call, p call.Principal, g cal
 	require.True(f.t, bounded)
 	f.outcome = o
 	if g != nil {
-		g.Settle(o.Seen.Usage, meter.Cost{})
+		g.Settle(o.Seen.Usage, meter.Cost{}, false)
 	}
 }
 

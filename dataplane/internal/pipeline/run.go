@@ -27,10 +27,11 @@ type run struct {
 	pin     call.Pinned
 	input   decide.Input
 	plan    decide.Plan
-	trial   call.Trial    // nil until there is a plan
-	grant   call.Grant    // nil until a model was admitted
-	preview bool          // contacts nobody
-	asked   time.Duration // that a classifier model took
+	trial   call.Trial     // nil until there is a plan
+	grant   call.Grant     // nil until a model was admitted
+	refused *call.Declined // the last model asked for, by a gate; nil: it was admitted
+	preview bool           // contacts nobody
+	asked   time.Duration  // that a classifier model took
 	outcome call.Outcome
 }
 
@@ -159,12 +160,13 @@ func (r *run) fail(ctx context.Context, err error) {
 		}
 	}
 	r.outcome.Failure = failure
+	refused, _ := errors.AsType[*call.Declined](err)
 	if failure.Code == fault.ClientClosed {
 		r.outcome.Canceled = true
 		r.outcome.Status = statusClientClosed
 		return
 	}
-	r.sink.Fail(failure, r.failHead())
+	r.sink.Fail(failure, r.failHead(refused))
 	r.outcome.Status = r.sink.Status()
 }
 
@@ -226,7 +228,10 @@ func (r *run) record() decide.Record {
 	if reply := r.outcome.Reply; reply != nil && len(reply.Degraded) > 0 {
 		record.Degraded = slices.Concat(record.Degraded, reply.Degraded)
 	}
-	if r.grant != nil {
+	switch {
+	case r.refused != nil:
+		record.Limits = r.refused.Checks
+	case r.grant != nil:
 		record.Limits = r.grant.Checks()
 	}
 	return record

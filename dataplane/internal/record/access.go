@@ -95,8 +95,18 @@ func begin(at time.Time, c *call.Call, p *call.Principal, status int, failure *f
 	if failure != nil {
 		l.String("code", string(failure.Code))
 		l.String("reason", string(failure.Reason))
+		limited(l, failure)
 	}
 	return l
+}
+
+// limited says which limit refused a request.
+func limited(l *jsonappend.Buffer, failure *fault.Error) {
+	scope, _ := failure.Fields["scope"].(string)
+	if l.StringIf("limit_scope", scope); scope != "" {
+		limit, _ := failure.Fields["id"].(string)
+		l.StringIf("limit_id", limit)
+	}
 }
 
 // end finishes a line and writes it, in one piece.

@@ -37,9 +37,10 @@ func event(c *call.Call, p *call.Principal, o *call.Outcome, b billing) wire.Usa
 		Attempts:        len(o.Attempts) - turn.First,
 		PolicyRevision:  o.Record.PolicyRevision,
 		CatalogRevision: o.Record.CatalogRevision,
-	}
-	if n := len(o.Attempts); n > turn.First {
-		e.CredentialSource = string(o.Attempts[n-1].Credential)
+		Charge:          b.charge,
+		Attribution:     turn.Terms.Attribution,
+
+		CredentialSource: string(source(o)),
 	}
 	if f := turn.Failure; f != nil {
 		e.Code, e.Reason = string(f.Code), string(f.Reason)

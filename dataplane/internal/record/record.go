@@ -15,6 +15,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -73,9 +75,13 @@ func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan, turn c
 		Usage:           usage,
 		PolicyRevision:  plan.Record.PolicyRevision,
 		CatalogRevision: plan.Record.CatalogRevision,
+		Attribution:     turn.Terms.Attribution,
 	}
 	if c.Action == call.Generate {
 		intent.Cost = meter.Bill(first.Endpoint.Price, usage)
+		for _, credential := range first.Credentials[:min(1, len(first.Credentials))] {
+			intent.Charge = charge(&turn.Terms, credential.Source, intent.Cost.Total)
+		}
 	}
 	return r.spool.Intent(intent)
 }
@@ -88,11 +94,13 @@ func (r *Recorder) Pass(ctx context.Context, c call.Call, p call.Principal, o ca
 }
 
 // Record accounts for a request of a known caller, exactly once, and for the
-// turn that it ended with: grant is settled, nil when there is none.
+// turn that it ended with. grant, nil when there is none, is settled once the
+// event is in the spool: until it is counted there, what was reserved stands for
+// it. It is settled whatever happens, since others wait for what it holds.
 func (r *Recorder) Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome) {
 	b := bill(&c, &o)
 	if grant != nil {
-		grant.Settle(o.Seen.Usage, b.cost)
+		defer grant.Settle(o.Seen.Usage, b.cost, own(&o))
 	}
 	complete(&o, b)
 	e := event(&c, &p, &o, b)
@@ -137,9 +145,11 @@ func (r *Recorder) bug(ctx context.Context, c *call.Call, failure *fault.Error) 
 	}
 }
 
-// billing is what a request costs and whether it was let off.
+// billing is what a request costs, what of it is charged, and whether it was let
+// off.
 type billing struct {
 	cost       meter.Cost
+	charge     money.Nanos
 	suppressed bool
 }
 
@@ -154,8 +164,34 @@ func bill(c *call.Call, o *call.Outcome) billing {
 	case o.Seen.ZeroOutput:
 		return billing{suppressed: !o.Seen.Usage.IsZero()}
 	}
-	return billing{cost: meter.Bill(o.Reply.Candidate.Endpoint.Price, o.Seen.Usage)}
+	cost := meter.Bill(o.Reply.Candidate.Endpoint.Price, o.Seen.Usage)
+	return billing{cost: cost, charge: charge(&o.Turn.Terms, source(o), cost.Total)}
 }
+
+// charge is what the wallet pays for a cost: all of what the platform's
+// credentials cost, the fee for the workspace's own, rounded half up, and nothing
+// where nothing is billed.
+func charge(t *call.Terms, by decide.CredentialSource, cost money.Nanos) money.Nanos {
+	switch {
+	case t.Billing == "" || t.Billing == policy.BillingOff:
+		return 0
+	case by == decide.CredentialBYOK:
+		return money.PerMillion(t.FeeRate).Cost(int64(cost))
+	}
+	return cost
+}
+
+// source is whose credential a provider was called with last in the turn; "" when
+// nobody was called.
+func source(o *call.Outcome) decide.CredentialSource {
+	if n := len(o.Attempts); n > o.Turn.First {
+		return o.Attempts[n-1].Credential
+	}
+	return ""
+}
+
+// own says that the workspace's own credentials paid.
+func own(o *call.Outcome) bool { return source(o) == decide.CredentialBYOK }
 
 // complete fills the part of the decision record that only the end knows.
 func complete(o *call.Outcome, b billing) {

@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // discovery adds the calls that tell a caller what there is. They pin policy
@@ -148,14 +149,22 @@ func (a *asked) on(m *catalog.Model) [][]catalog.Offer {
 	return found
 }
 
-// getKey tells a key about itself. Its limits are listed once it has some.
+// getKey tells a key about itself: what it may use, and what it has used.
 func (e *Edge) getKey(a *asked) (any, error) {
 	k := a.principal.Key
-	return data{Data: keyView{
+	standing := e.deps.Limits.Standing(a.gin.Request.Context(), k, a.pin.Policy, a.call.Received)
+	view := keyView{
 		ID: k.ID, Workspace: k.Workspace, CreatedBy: k.CreatedBy, Status: string(k.Status),
 		ExpiresAt: k.ExpiresAt, Models: list(k.Models), Surfaces: list(k.Surfaces), Scopes: list(k.Scopes),
-		Limits: []decide.LimitCheck{}, PolicyRevision: a.pin.Policy.Revision(),
-	}}, nil
+		SoftBlocked: standing.SoftBlocked, Limits: limitsOf(&standing), PolicyRevision: a.pin.Policy.Revision(),
+	}
+	for _, u := range standing.Usage {
+		if view.Usage == nil {
+			view.Usage = make(map[policy.Interval]usedView, len(standing.Usage))
+		}
+		view.Usage[u.Window] = usedView{Requests: u.Requests, CostUSD: u.Cost.String(), CostNanos: int64(u.Cost), Resets: u.Resets}
+	}
+	return data{Data: view}, nil
 }
 
 // getGeneration looks a recent request up. Older ones, and those of other

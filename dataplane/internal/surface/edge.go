@@ -28,6 +28,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/telemetry"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -58,6 +59,11 @@ type Health interface {
 	Published(endpointID string) (health.Published, bool)
 }
 
+// Limits knows what keys have used and may use. It takes nothing.
+type Limits interface {
+	Standing(ctx context.Context, k policy.Key, v *policy.View, now time.Time) call.Standing
+}
+
 // Options are the limits of the edge.
 type Options struct {
 	MaxJSON      int64         // bytes of a JSON body after inflation
@@ -83,6 +89,7 @@ type Deps struct {
 	Access      AccessLog
 	Generations Generations
 	Health      Health
+	Limits      Limits
 	Kept        Kept
 	IDs         *id.Source
 	Now         func() time.Time

@@ -53,8 +53,9 @@ type world struct {
 	kept  surface.Kept
 
 	published map[string]health.Published // by endpoint
-	views     int                         // of health that were taken
-	events    []wire.UsageEvent           // of the generation that is asked for
+	standing  call.Standing
+	views     int               // of health that were taken
+	events    []wire.UsageEvent // of the generation that is asked for
 }
 
 func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
@@ -103,6 +104,14 @@ func (w *world) Published(endpointID string) (health.Published, bool) {
 	return p, ok
 }
 
+// Standing implements surface.Limits.
+func (w *world) Standing(_ context.Context, _ policy.Key, v *policy.View, now time.Time) call.Standing {
+	if v == nil || now.IsZero() {
+		panic("under which policy, and when?")
+	}
+	return w.standing
+}
+
 type noHealth struct{}
 
 func (noHealth) Endpoint(string) decide.EndpointHealth { return decide.EndpointHealth{} }
@@ -125,7 +134,7 @@ func start(t *testing.T, w *world, change func(*surface.Options)) string {
 		change(&options)
 	}
 	edge, err := surface.New(surface.Deps{
-		Pipeline: w, Access: w, Generations: w, Health: w, Kept: w.kept, IDs: id.SystemSource(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Pipeline: w, Access: w, Generations: w, Health: w, Limits: w, Kept: w.kept, IDs: id.SystemSource(), Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}, options)
 	require.NoError(t, err)
 	server := httptest.NewServer(edge)
@@ -454,7 +463,30 @@ func TestModels(t *testing.T) {
 	}, endpoints()["health"])
 	require.Equal(t, 404, send(t, http.MethodGet, url+"/v1/models/acme/hidden", nil, "x-api-key", key).status)
 	require.Len(t, get("/v1/providers")["data"], 1)
-	require.Equal(t, []any{}, get("/v1/key")["data"].(map[string]any)["limits"])
+	about := get("/v1/key")["data"].(map[string]any)
+	require.Equal(t, []any{}, about["limits"])
+	require.Nil(t, about["usage"])
+	midnight := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	w.standing = call.Standing{
+		SoftBlocked: true,
+		Usage:       []call.Used{{Window: policy.Daily, Requests: 3, Cost: 1_500_000_000, Resets: midnight}},
+		Limits: []call.Left{
+			{LimitCheck: decide.LimitCheck{Scope: "key", ID: "key_1", Metric: "cost", Window: "daily", Used: 1_500_000_000, Limit: 1_000_000_000}, Resets: midnight, Reserve: true},
+			{LimitCheck: decide.LimitCheck{Scope: "member", ID: "rlp_1", Metric: "concurrent", Limit: 4, Unknown: true}},
+		},
+	}
+	about = get("/v1/key")["data"].(map[string]any)
+	require.Equal(t, true, about["soft_blocked"])
+	require.Equal(t, map[string]any{"daily": map[string]any{
+		"requests": 3.0, "cost_usd": "1.50", "cost_nanos": 1.5e9, "reset_at": "2026-03-02T00:00:00Z",
+	}}, about["usage"])
+	require.Equal(t, []any{
+		map[string]any{
+			"scope": "key", "id": "key_1", "metric": "cost", "window": "daily", "limit": 1e9, "limit_usd": "1.00", "used": 1.5e9, "used_usd": "1.50",
+			"remaining": 0.0, "remaining_usd": "0.00", "reset_at": "2026-03-02T00:00:00Z", "reserves": true,
+		},
+		map[string]any{"scope": "member", "id": "rlp_1", "metric": "concurrent", "limit": 4.0, "used": nil, "remaining": nil, "reset_at": nil},
+	}, about["limits"])
 
 	w.err = fault.New(fault.Unauthorized, "x").Because(fault.InvalidKey)
 	require.Equal(t, 401, send(t, http.MethodGet, url+"/v1/models", nil, "x-api-key", key).status)

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
-	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -26,16 +27,66 @@ func list[T any](v []T) []T {
 }
 
 type keyView struct {
-	ID             id.Key              `json:"id"`
-	Workspace      id.Workspace        `json:"workspace_id"`
-	CreatedBy      id.User             `json:"created_by,omitzero"`
-	Status         string              `json:"status"`
-	ExpiresAt      *time.Time          `json:"expires_at"`
-	Models         []string            `json:"models"`   // empty: all
-	Surfaces       []catalog.Surface   `json:"surfaces"` // empty: all
-	Scopes         []string            `json:"scopes"`
-	Limits         []decide.LimitCheck `json:"limits"`
-	PolicyRevision int64               `json:"policy_revision"`
+	ID          id.Key            `json:"id"`
+	Workspace   id.Workspace      `json:"workspace_id"`
+	CreatedBy   id.User           `json:"created_by,omitzero"`
+	Status      string            `json:"status"`
+	ExpiresAt   *time.Time        `json:"expires_at"`
+	Models      []string          `json:"models"`   // empty: all
+	Surfaces    []catalog.Surface `json:"surfaces"` // empty: all
+	Scopes      []string          `json:"scopes"`
+	SoftBlocked bool              `json:"soft_blocked"`
+	// Usage is what the key has used, by window; null when that cannot be told.
+	Usage          map[policy.Interval]usedView `json:"usage"`
+	Limits         []limitView                  `json:"limits"` // all that are held against its requests
+	PolicyRevision int64                        `json:"policy_revision"`
+}
+
+// usedView is what a key has used in one window.
+type usedView struct {
+	Requests  int64     `json:"requests"`
+	CostUSD   string    `json:"cost_usd"`
+	CostNanos int64     `json:"cost_nanos"`
+	Resets    time.Time `json:"reset_at"`
+}
+
+// limitView is one limit. Amounts of cost are in nano-USD, and in USD beside.
+type limitView struct {
+	Scope        string     `json:"scope"`
+	ID           string     `json:"id"`
+	Metric       string     `json:"metric"`
+	Window       string     `json:"window,omitempty"`
+	Limit        int64      `json:"limit"`
+	LimitUSD     string     `json:"limit_usd,omitempty"`
+	Used         *int64     `json:"used"`      // null when it cannot be told
+	Remaining    *int64     `json:"remaining"` // as Used
+	UsedUSD      string     `json:"used_usd,omitempty"`
+	RemainingUSD string     `json:"remaining_usd,omitempty"`
+	Resets       *time.Time `json:"reset_at"` // null: not at one time, or never
+	Reserves     bool       `json:"reserves,omitempty"`
+}
+
+func limitsOf(s *call.Standing) []limitView {
+	out := make([]limitView, 0, len(s.Limits))
+	for i := range s.Limits {
+		l := &s.Limits[i]
+		v := limitView{Scope: l.Scope, ID: l.ID, Metric: l.Metric, Window: l.Window, Limit: l.Limit, Reserves: l.Reserve}
+		if !l.Resets.IsZero() {
+			v.Resets = &l.Resets
+		}
+		left := max(0, l.Limit-l.Used)
+		if !l.Unknown {
+			v.Used, v.Remaining = &l.Used, &left
+		}
+		if l.Metric == "cost" {
+			v.LimitUSD = money.Nanos(l.Limit).String()
+			if !l.Unknown {
+				v.UsedUSD, v.RemainingUSD = money.Nanos(l.Used).String(), money.Nanos(left).String()
+			}
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 type providerView struct {

@@ -56,6 +56,7 @@ func explain(w io.Writer, l client.LogDetail) error {
 	s.auto(record)
 	s.affinity(record)
 	s.decided(record)
+	s.limits(record)
 	s.attempts(l, record)
 	s.turns(l)
 	s.cost(l)

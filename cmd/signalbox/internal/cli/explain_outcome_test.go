@@ -71,6 +71,16 @@ func TestExplainedOutcome(t *testing.T) {
 			Affinity: &decide.AffinityTrace{Source: string(decide.FromOpening)},
 			Refusal:  &decide.RefusalRecord{Code: "unsupported_model_or_endpoint", Reason: "no_auto_model", Stage: "max_price"},
 		}},
+		"limited": {detail(client.Log{ID: "req_1", PrimaryRequestID: "req_1", StartedAt: began, Outcome: "refused", Status: 429, Code: text("key_limit_exceeded"), Reason: text("daily_cost_limit_reached"), CostUsd: "0"}), decide.Record{
+			DecidedModel: "acme/small", Chain: []string{"acme/small"}, Candidates: candidates[:1],
+			Limits: []decide.LimitCheck{
+				{Scope: "member", ID: "user_01kb7n0z1v8q5r2m3t4w5x6y7z", Metric: "requests", Window: "minute", Used: 3, Limit: 60, OK: true},
+				{Scope: "key", ID: "rlp_01kb7n0z1v8q5r2m3t4w5x6y7z", Metric: "tokens", Window: "minute", Limit: 1_000_000, OK: true, Unknown: true},
+				{Scope: "department", ID: "rlp_01kb7n0z1v8q5r2m3t4w5x6y7z", Metric: "concurrent", Used: 7, Limit: 8, OK: true},
+				{Scope: "key", ID: "key_01kb7n0z1v8q5r2m3t4w5x6y7z", Metric: "cost", Window: "daily", Used: 5_250_000_000, Limit: 5_000_000_000},
+			},
+			Refusal: &decide.RefusalRecord{Code: "key_limit_exceeded", Reason: "daily_cost_limit_reached"},
+		}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -179,3 +179,37 @@ func BenchmarkChat(b *testing.B) {
 		_, _ = facts.Read(facts.Chat, body, h, options)
 	}
 }
+
+// An agent that is no name is refused: its budget would not be held against the
+// request.
+func TestTheAgent(t *testing.T) {
+	for name, c := range map[string]struct {
+		values []string
+		want   string
+		code   string
+	}{
+		"none":        {nil, "", ""},
+		"a name":      {[]string{"support"}, "support", ""},
+		"any text":    {[]string{"Ünterstützung 7/a"}, "Ünterstützung 7/a", ""},
+		"the longest": {[]string{strings.Repeat("a", 128)}, strings.Repeat("a", 128), ""},
+		"longer":      {[]string{strings.Repeat("a", 129)}, "", "too_long"},
+		"nothing":     {[]string{""}, "", "out_of_range"},
+		"two":         {[]string{"a", "b"}, "", "duplicate"},
+		"control":     {[]string{"a\x00b"}, "", "wrong_type"},
+		"no UTF-8":    {[]string{"a\xffb"}, "", "wrong_type"},
+	} {
+		h := http.Header{}
+		if c.values != nil {
+			h["X-Signalbox-Agent-Id"] = c.values
+		}
+		got, refusal := facts.Read(facts.Chat, []byte(`{"messages":[]}`), h, options)
+		if c.code == "" {
+			require.Nil(t, refusal, name)
+			require.Equal(t, c.want, got.Agent, name)
+			continue
+		}
+		require.NotNil(t, refusal, name)
+		require.Equal(t, "x-signalbox-agent-id", refusal.Violations[0].Path, name)
+		require.Equal(t, c.code, refusal.Violations[0].Code, name)
+	}
+}

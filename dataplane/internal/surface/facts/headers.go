@@ -4,8 +4,12 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // The request headers, in canonical form.
@@ -15,6 +19,7 @@ const (
 	headerSession   = "X-Signalbox-Session-Id"
 	headerSessionID = "X-Session-Id"
 	headerUser      = "X-Signalbox-User-Id"
+	headerAgent     = "X-Signalbox-Agent-Id"
 	headerRequestID = "X-Request-Id"
 )
 
@@ -32,6 +37,7 @@ func (r *reader) headers(h http.Header, o Options) {
 		r.sessionHeader = r.idHeader(h, headerSessionID)
 	}
 	r.userHeader = r.idHeader(h, headerUser)
+	q.Agent = r.agentHeader(h)
 	q.ClientRequestID = ClientRequestID(h)
 }
 
@@ -75,6 +81,38 @@ func (r *reader) idHeader(h http.Header, header string) string {
 		return ""
 	}
 	return v
+}
+
+// agentHeader reads the name of the agent that a request counts toward. One that
+// is no name is wrong rather than passed over: a budget would not be held against
+// the request.
+func (r *reader) agentHeader(h http.Header) string {
+	v := first(h, headerAgent)
+	switch {
+	case v == "" && h[headerAgent] != nil:
+		r.wrong(headerAgentName, outOfSet, "must not be empty")
+	case len(h[headerAgent]) > 1:
+		r.wrong(headerAgentName, duplicate, "must not stand twice")
+	case len(v) > wire.MaxAgent:
+		r.wrong(headerAgentName, tooLong, "must have at most "+strconv.Itoa(wire.MaxAgent)+" bytes")
+	case !printable(v):
+		r.wrong(headerAgentName, wrongType, "must be printable text")
+	default:
+		return v
+	}
+	return ""
+}
+
+const headerAgentName = "x-signalbox-agent-id"
+
+// printable reports whether a text is UTF-8 without control characters.
+func printable(text string) bool {
+	for _, c := range text {
+		if c == utf8.RuneError || unicode.IsControl(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // ClientRequestID is the caller's own id of the request, when it is 1 to 128

@@ -320,7 +320,7 @@ func TestDataThatIsGone(t *testing.T) {
 
 // TestALateAnswer counts for the second in which it came.
 func TestALateAnswer(t *testing.T) {
-	c := newClock(monday.Add(999 * time.Millisecond))
+	c := newClock(monday.Add(995 * time.Millisecond))
 	b := opened(t, c)
 	n := b.gateway(Options{every: time.Hour})
 	s := newSubject()

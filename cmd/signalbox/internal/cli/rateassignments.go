@@ -32,8 +32,10 @@ func (r *rateTargets) find(ctx context.Context, api *client.ClientWithResponses)
 		kind       client.RateLimitTargetType
 		find       finder
 	}{
-		{"--key", r.key, client.RateLimitTargetTypeKey, keyID}, {"--member", r.member, client.RateLimitTargetTypeMember, memberID},
-		{"--department", r.department, client.RateLimitTargetTypeDepartment, departmentID}, {"--guardrail", r.guardrail, client.RateLimitTargetTypeGuardrail, guardrailID},
+		{"--key", r.key, client.RateLimitTargetTypeKey, keyID},
+		{"--member", r.member, client.RateLimitTargetTypeMember, memberID},
+		{"--department", r.department, client.RateLimitTargetTypeDepartment, departmentID},
+		{"--guardrail", r.guardrail, client.RateLimitTargetTypeGuardrail, guardrailID},
 	} {
 		if one.text == "" {
 			continue

@@ -403,7 +403,7 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
 		"publication_id": publication, "request_id": request, "credential_id": credential,
 		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
-		"budget_id":    p.newBudget(theirs, `{"interval":"monthly","limit_usd":"1"}`),
+		"budget_id":    p.newBudget(theirs, `{"interval":"lifetime","limit_usd":"1"}`),
 		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`), "dynamic_route_id": p.newDynamicRoute(theirs, "theirs"),
 		"preset": p.newPreset(theirs, `{"slug":"theirs","publish":true}`), "rate_limit_policy_id": p.newRatePolicy(theirs, `{"name":"theirs","requests_per_minute":1}`),
 	}

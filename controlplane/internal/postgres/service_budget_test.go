@@ -203,12 +203,13 @@ func TestBudgetsStandWhereTheirAccountsDo(t *testing.T) {
 	day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
 	for _, account := range []wire.Account{wire.AccountWorkspace, wire.GuardrailAccount(guard), wire.AgentAccount("bot"), wire.DepartmentAccount(dept.ID)} {
 		s.spent(t, ws, account, day(-60), wire.Spend{Requests: 9, Cost: 1000})
-		s.spent(t, ws, account, day(-7), wire.Spend{Requests: 1, Cost: 300}) // a Wednesday of the month
+		s.spent(t, ws, account, day(-28), wire.Spend{Requests: 1, Cost: 400}) // the first Wednesday that is looked at
+		s.spent(t, ws, account, day(-7), wire.Spend{Requests: 1, Cost: 300})  // a Wednesday of the month
 		s.spent(t, ws, account, day(-1), wire.Spend{Requests: 1, Cost: 50, BYOK: 10})
 		s.spent(t, ws, account, day(0), wire.Spend{Requests: 1, Cost: 20})
 	}
 	s.spent(t, other, wire.AccountWorkspace, day(0), wire.Spend{Cost: 7777})
-	spent := map[policy.Interval]money.Nanos{policy.Daily: 20, policy.Weekly: 60, policy.Monthly: 360, policy.Lifetime: 1360}
+	spent := map[policy.Interval]money.Nanos{policy.Daily: 20, policy.Weekly: 60, policy.Monthly: 360, policy.Lifetime: 1760}
 	for interval, want := range spent {
 		for _, target := range []budget.Target{{}, {Guardrail: guard}, {Agent: "bot"}, {Department: dept.ID}} {
 			if interval == policy.Lifetime && !target.Department.IsZero() {
@@ -218,7 +219,7 @@ func TestBudgetsStandWhereTheirAccountsDo(t *testing.T) {
 			require.Equal(t, want, b.Spent, "%s %v", interval, target)
 			require.Equal(t, want >= 360, b.Exceeded())
 			if interval == policy.Daily {
-				require.Equal(t, spending.Projection{Linear: ptr(money.Nanos(40)), Weekday: ptr(money.Nanos(20 + 150))}, b.Projection)
+				require.Equal(t, spending.Projection{Linear: ptr(money.Nanos(40)), Weekday: ptr(money.Nanos(20 + 88))}, b.Projection)
 			}
 		}
 	}
@@ -243,6 +244,6 @@ func TestBudgetsStandWhereTheirAccountsDo(t *testing.T) {
 	report, err := spending.NewService(s.db.Runner(), NewSpendingStore(), s.clock.now).Of(t.Context(), ws, wire.AccountWorkspace, true)
 	require.NoError(t, err)
 	require.Len(t, report.Windows, 4)
-	require.Len(t, report.Days, 3)
-	require.Equal(t, wire.Spend{Requests: 12, Cost: 1370, BYOK: 10}, report.Windows[3].Spend)
+	require.Len(t, report.Days, 3, "the oldest is out of sight by then")
+	require.Equal(t, wire.Spend{Requests: 13, Cost: 1770, BYOK: 10}, report.Windows[3].Spend)
 }

@@ -86,8 +86,15 @@ func TestKeyLimits(t *testing.T) {
 	term.run("keys", "update", "ci", "--weekly-requests", "7", "--weekly-cost-usd", "3").is(cli.ExitOK).shows("7 requests, 3.00 USD")
 	term.run("usage", "spend", "--key", "ci").is(cli.ExitOK).shows("daily").hides("lifetime")
 	for _, args := range [][]string{
-		{"--daily-requests", "many"}, {"--daily-requests", "1.5"}, {"--daily-requests", "0"}, {"--weekly-requests", "-1"}, {"--monthly-cost-usd", "0"},
-		{"--monthly-cost-usd", "-1"}, {"--enforcement", "strict"}, {"--agent", ""}, {"--daily-cost-usd", ""},
+		{"--daily-requests", "many"},
+		{"--daily-requests", "1.5"},
+		{"--daily-requests", "0"},
+		{"--weekly-requests", "-1"},
+		{"--monthly-cost-usd", "0"},
+		{"--monthly-cost-usd", "-1"},
+		{"--enforcement", "strict"},
+		{"--agent", ""},
+		{"--daily-cost-usd", ""},
 	} {
 		term.run(append([]string{"keys", "update", "ci"}, args...)...).is(cli.ExitUsage)
 	}

@@ -145,7 +145,7 @@ func (a *App) wire(context.Context) error {
 	keyStore, managementKeyStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore()
 	settingsStore, byokStore := postgres.NewSettingsStore(), postgres.NewBYOKStore()
 	seals, ladder := a.seals(source, mutator, gateways, ids), a.ladder(mutator, ids, source)
-	records, claims := postgres.NewUsageStore(a.db, now), postgres.NewIdempotencyStore(a.db, ids, now)
+	records, claims := postgres.NewUsageStore(a.db, ids, now), postgres.NewIdempotencyStore(a.db, ids, now)
 
 	managementKeys := managementkey.NewService(managementkey.Deps{
 		Runner: runner, System: system, Store: managementKeyStore, Directory: postgres.NewManagementKeyDirectory(),

@@ -42,6 +42,10 @@ type usageRow struct {
 	unpriced                                      bool
 	lines                                         *string
 	suppressed                                    bool
+	charge                                        int64
+	departments, guardrails                       textArray // of uuids
+	agent                                         string
+	free                                          bool
 	policyRevision, catalogRevision               int64
 	decision                                      *string
 }
@@ -52,6 +56,7 @@ type usageRow struct {
 type usageColumn struct {
 	name    string
 	element string // type of the array's elements
+	cast    string // "::" and the column's type, where that is another
 	array   func(rows []usageRow) any
 	dest    func(r *usageRow) any
 }
@@ -68,6 +73,21 @@ func usageCol[T any](name, element string, field func(r *usageRow) *T) usageColu
 		},
 		dest: func(r *usageRow) any { return field(r) },
 	}
+}
+
+// usageUUIDs is a column of arrays. Those of several rows are no array, as they
+// differ in length, so that each goes as its text.
+func usageUUIDs(name string, field func(r *usageRow) *textArray) usageColumn {
+	c := usageCol(name, "text", field)
+	c.cast = "::uuid[]"
+	c.array = func(rows []usageRow) any {
+		list := make([]string, len(rows))
+		for i := range rows {
+			list[i] = "{" + strings.Join(*field(&rows[i]), ",") + "}"
+		}
+		return list
+	}
+	return c
 }
 
 // usageColumns is every column; the decision comes last, as lists leave it out.
@@ -114,6 +134,11 @@ var usageColumns = []usageColumn{
 	usageCol("cost_unpriced", "boolean", func(r *usageRow) *bool { return &r.unpriced }),
 	usageCol("cost_lines", "json", func(r *usageRow) **string { return &r.lines }),
 	usageCol("suppressed", "boolean", func(r *usageRow) *bool { return &r.suppressed }),
+	usageCol("charge_nanos", "bigint", func(r *usageRow) *int64 { return &r.charge }),
+	usageUUIDs("departments", func(r *usageRow) *textArray { return &r.departments }),
+	usageUUIDs("guardrails", func(r *usageRow) *textArray { return &r.guardrails }),
+	usageCol("agent", "text", func(r *usageRow) *string { return &r.agent }),
+	usageCol("free", "boolean", func(r *usageRow) *bool { return &r.free }),
 	usageCol("policy_revision", "bigint", func(r *usageRow) *int64 { return &r.policyRevision }),
 	usageCol("catalog_revision", "bigint", func(r *usageRow) *int64 { return &r.catalogRevision }),
 	usageCol("decision", "json", func(r *usageRow) **string { return &r.decision }),
@@ -141,7 +166,9 @@ func usageRowOf(e *usage.Entry) (usageRow, error) {
 		input: e.Usage.Input, cachedRead: e.Usage.CachedRead, cacheWrite5m: e.Usage.CacheWrite5m, cacheWrite1h: e.Usage.CacheWrite1h,
 		output: e.Usage.Output, reasoning: e.Usage.Reasoning, image: e.Usage.Image,
 		audioInput: e.Usage.AudioInput, audioOutput: e.Usage.AudioOutput, estimated: e.Usage.Estimated,
-		cost: int64(e.Cost.Total), unpriced: e.Cost.Unpriced, suppressed: e.Suppressed,
+		cost: int64(e.Cost.Total), unpriced: e.Cost.Unpriced, suppressed: e.Suppressed, charge: int64(e.Charge),
+		departments: uuidArray(e.Attribution.Departments), guardrails: uuidArray(e.Attribution.Guardrails),
+		agent: e.Attribution.Agent, free: e.Attribution.Free,
 		policyRevision: e.PolicyRevision, catalogRevision: e.CatalogRevision,
 	}
 	if len(e.Cost.Lines) > 0 {
@@ -176,7 +203,16 @@ func (r *usageRow) entry() (usage.Entry, error) {
 			AudioInput: r.audioInput, AudioOutput: r.audioOutput, Estimated: r.estimated,
 		},
 		Cost:       meter.Cost{Total: money.Nanos(r.cost), Unpriced: r.unpriced},
-		Suppressed: r.suppressed, PolicyRevision: r.policyRevision, CatalogRevision: r.catalogRevision,
+		Suppressed: r.suppressed, Charge: money.Nanos(r.charge),
+		Attribution:    wire.Attribution{Agent: r.agent, Free: r.free},
+		PolicyRevision: r.policyRevision, CatalogRevision: r.catalogRevision,
+	}
+	var err error
+	if e.Attribution.Departments, err = idsOfArray[id.DepartmentKind](r.departments); err != nil {
+		return usage.Entry{}, err
+	}
+	if e.Attribution.Guardrails, err = idsOfArray[id.GuardrailKind](r.guardrails); err != nil {
+		return usage.Entry{}, err
 	}
 	if r.lines != nil {
 		if err := json.Unmarshal([]byte(*r.lines), &e.Cost.Lines); err != nil {

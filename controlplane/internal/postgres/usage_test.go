@@ -41,7 +41,7 @@ func newUsageBench(t testing.TB) *usageBench {
 		t: t, db: db, owner: owner, now: time.Date(2026, 5, 20, 12, 30, 0, 0, time.UTC),
 		gw: id.New[id.GatewayKind](id.SystemSource()), ws: id.New[id.WorkspaceKind](id.SystemSource()),
 	}
-	b.store = NewUsageStore(db, func() time.Time { return b.now })
+	b.store = NewUsageStore(db, testIDs, func() time.Time { return b.now })
 	b.query = usage.NewQuery(db.Runner(), b.store)
 	return b
 }
@@ -95,6 +95,8 @@ func TestUsageEntryRoundTrip(t *testing.T) {
 	fillZero(t, reflect.ValueOf(&e).Elem(), "Entry")
 	e.StartedAt, e.Outcome = e.ID.Time(), wire.Failed
 	e.Cost.Lines = []meter.Line{{Meter: "input", Units: 3, Price: 4, Cost: 5}}
+	e.Attribution.Departments = []id.Department{id.New[id.DepartmentKind](testIDs), id.New[id.DepartmentKind](testIDs)}
+	e.Attribution.Guardrails = []id.Guardrail{id.New[id.GuardrailKind](testIDs)}
 	e.Decision = []byte(`{"seed":"1",  "note":"kept as it came \u0000"}`)
 	b.write(e)
 	d, err := b.query.Log(t.Context(), b.ws, e.ID)
@@ -114,7 +116,7 @@ func fillZero(t *testing.T, v reflect.Value, path string) {
 			f.Set(reflect.ValueOf(id.New[id.KeyKind](id.SystemSource())))
 		case f.Type() == reflect.TypeFor[id.User]():
 			f.Set(reflect.ValueOf(id.New[id.UserKind](id.SystemSource())))
-		case f.Type() == reflect.TypeFor[meter.Usage](), f.Type() == reflect.TypeFor[meter.Cost]():
+		case f.Type() == reflect.TypeFor[meter.Usage](), f.Type() == reflect.TypeFor[meter.Cost](), f.Type() == reflect.TypeFor[wire.Attribution]():
 			fillZero(t, f, name)
 		case f.Kind() == reflect.String:
 			f.SetString("text of " + name)

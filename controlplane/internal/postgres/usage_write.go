@@ -21,17 +21,18 @@ import (
 // Arrays go to the driver directly: gorm would spread them into lists.
 type UsageStore struct {
 	system *System
+	ids    *id.Source
 	now    func() time.Time
 }
 
 // NewUsageStore returns a store over db.
-func NewUsageStore(db *DB, now func() time.Time) *UsageStore {
-	return &UsageStore{system: db.System(), now: now}
+func NewUsageStore(db *DB, ids *id.Source, now func() time.Time) *UsageStore {
+	return &UsageStore{system: db.System(), ids: ids, now: now}
 }
 
 // WriteUsage implements usage.Writer. Locks are taken in one order by everyone:
 // log rows by workspace and id, then totals by cell, then counts of rollouts by
-// cell, then marks by gateway.
+// cell, then wallets by workspace, then marks by gateway.
 func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Written, error) {
 	var written usage.Written
 	err := s.system.InTx(ctx, func(ctx context.Context) error {
@@ -52,6 +53,9 @@ func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Writt
 		}
 		if err := touchKeys(ctx, conn, added); err != nil {
 			return translate(err, "note the use of keys")
+		}
+		if err := s.addCharges(ctx, conn, usage.Charges(added, removed)); err != nil {
+			return translate(err, "charge wallets")
 		}
 		before, err := s.advanceMarks(ctx, conn, b.Arrivals)
 		if err != nil {
@@ -126,12 +130,13 @@ func writeEntries(ctx context.Context, conn gorm.ConnPool, entries []usage.Entry
 }
 
 var insertUsageSQL = func() string {
-	arrays := make([]string, len(usageColumns))
+	arrays, values := make([]string, len(usageColumns)), make([]string, len(usageColumns))
 	for i, c := range usageColumns {
-		arrays[i] = fmt.Sprintf("$%d::%s[]", i+1, c.element)
+		arrays[i], values[i] = fmt.Sprintf("$%d::%s[]", i+1, c.element), "u."+c.name+c.cast
 	}
-	return "INSERT INTO request_log (" + usageNames(usageColumns, "") + ") SELECT * FROM unnest(" + strings.Join(arrays, ", ") +
-		") ON CONFLICT DO NOTHING RETURNING id"
+	names := usageNames(usageColumns, "")
+	return "INSERT INTO request_log (" + names + ") SELECT " + strings.Join(values, ", ") + " FROM unnest(" + strings.Join(arrays, ", ") +
+		") AS u (" + names + ") ON CONFLICT DO NOTHING RETURNING id"
 }()
 
 // insertUsage inserts entries that are not there, and returns which.

@@ -23,6 +23,7 @@ const (
 	maxDecision = 128 << 10
 	maxTokens   = 1_000_000_000_000
 	maxCost     = 1_000_000 * money.USD
+	maxCounted  = 1000 // departments, and guardrails
 )
 
 // message is one record of a usage message as it came.
@@ -130,6 +131,12 @@ func check(ev *wire.UsageEvent) error {
 		return errors.New("sequence is out of range")
 	case ev.Cost.Total < 0 || ev.Cost.Total > maxCost:
 		return errors.New("cost is out of range")
+	case ev.Charge < 0 || ev.Charge > maxCost:
+		return errors.New("charge is out of range")
+	case len(ev.Departments) > maxCounted || len(ev.Guardrails) > maxCounted:
+		return errors.New("it counts toward too many things")
+	case len(ev.Agent) > wire.MaxAgent || text(ev.Agent) != ev.Agent:
+		return errors.New("agent is not storable")
 	case ev.Attempts < 0 || ev.Attempts > 10_000 || ev.Status < 0 || ev.Status > 999:
 		return errors.New("attempts or status is out of range")
 	}
@@ -161,7 +168,7 @@ func entryOf(ev *wire.UsageEvent) Entry {
 		RequestedModel: text(ev.RequestedModel), DecidedModel: text(ev.DecidedModel), ServedModel: text(ev.ServedModel),
 		Provider: text(ev.Provider), Endpoint: text(ev.Endpoint), Attempts: ev.Attempts,
 		CredentialSource: text(ev.CredentialSource),
-		Usage:            ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed,
+		Usage:            ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed, Charge: ev.Charge, Attribution: ev.Attribution,
 		PolicyRevision: max(ev.PolicyRevision, 0), CatalogRevision: max(ev.CatalogRevision, 0),
 		Rollout: ev.Rollout,
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -55,9 +56,13 @@ type Entry struct {
 	Usage      meter.Usage
 	Cost       meter.Cost
 	Suppressed bool // a reply without output, which is not charged
+	// Charge is what the workspace's wallet pays.
+	Charge money.Nanos
 
 	PolicyRevision  int64
 	CatalogRevision int64
+
+	Attribution wire.Attribution
 
 	// Rollout is counted when the entry comes in, and not kept in the log, where
 	// the decision says the same.

@@ -156,10 +156,20 @@ func TestMistakesAreNamed(t *testing.T) {
 			u.Path = "/nowhere"
 			c.Database.URL = secret.NewString(u.String())
 		}, []string{"nowhere"}},
-		"no catalog file":    {func(c *app.Config) { c.CatalogFiles = []string{"/nowhere.yaml"} }, []string{"catalog_files", "/nowhere.yaml"}},
-		"no keyring file":    {func(c *app.Config) { c.KeyringFile = "/nowhere.json" }, []string{"keyring_file", "/nowhere.json"}},
-		"short token":        {func(c *app.Config) { c.OperatorToken = secret.NewString(password) }, []string{"operator_token"}},
-		"several at once":    {func(c *app.Config) { c.Listen, c.NATS.Replicas, c.HTTP.MaxBody = "x", 2, 1 }, []string{"listen", "nats.replicas", "http.max_body"}},
+		"no catalog file": {func(c *app.Config) { c.CatalogFiles = []string{"/nowhere.yaml"} }, []string{"catalog_files", "/nowhere.yaml"}},
+		"no keyring file": {func(c *app.Config) { c.KeyringFile = "/nowhere.json" }, []string{"keyring_file", "/nowhere.json"}},
+		"short token":     {func(c *app.Config) { c.OperatorToken = secret.NewString(password) }, []string{"operator_token"}},
+		"several at once": {func(c *app.Config) { c.Listen, c.NATS.Replicas, c.HTTP.MaxBody = "x", 2, 1 }, []string{"listen", "nats.replicas", "http.max_body"}},
+		"billing": {
+			func(c *app.Config) {
+				c.Billing = app.Billing{Default: "credit", FloorUSD: "-1", BYOKFeeRate: -1, BYOKFreeRequests: -1}
+			},
+			[]string{"billing: default", "floor_usd", "byok_fee_rate", "byok_free_requests"},
+		},
+		"allowances": {
+			func(c *app.Config) { c.Allowances = app.Allowances{TrustedPaidUSD: "much", TrustedAge: -1} },
+			[]string{"allowances: ", "new", "standard", "trusted", "enterprise", "free_per_day", "trusted_paid_usd", "trusted_age"},
+		},
 		"credentials in URL": {func(c *app.Config) { c.NATS.URL = "nats://u:" + password + "@h" }, []string{"nats", "url"}},
 	}
 	for name, c := range cases {

@@ -26,7 +26,7 @@ var prepaid = wallet.Terms{Billing: policy.BillingPrepaid, Floor: money.USD, Fee
 
 func walletsOf(db *DB, now func() time.Time, terms wallet.Terms) *wallet.Service {
 	return wallet.NewService(wallet.Deps{
-		Runner: db.Runner(), Store: NewWalletStore(now), Counter: NewUsageStore(db, testIDs, now),
+		Runner: db.Runner(), Store: NewWalletStore(now), Entries: NewWalletStore(now), Counter: NewUsageStore(db, testIDs, now),
 		Mutator: deploy.New(db.Runner(), NewPublicationStore(), NewAuditStore(), testIDs, now), Terms: terms, IDs: testIDs, Now: now,
 	})
 }
@@ -117,8 +117,13 @@ func TestWhatAWalletRefuses(t *testing.T) {
 	wallets := walletsOf(s.db, s.clock.now, prepaid)
 	for path, list := range map[string][]wallet.NewEntry{
 		"amount_usd": {
-			{Kind: wallet.TopUp}, {Kind: wallet.TopUp, Amount: -1}, {Kind: wallet.TopUp, Amount: wallet.MaxEntry + 1}, {Kind: wallet.TopUp, Amount: math.MaxInt64},
-			{Kind: wallet.Adjustment, Note: "x"}, {Kind: wallet.Adjustment, Amount: math.MinInt64, Note: "x"}, {Kind: wallet.Adjustment, Amount: -wallet.MaxEntry - 1, Note: "x"},
+			{Kind: wallet.TopUp},
+			{Kind: wallet.TopUp, Amount: -1},
+			{Kind: wallet.TopUp, Amount: wallet.MaxEntry + 1},
+			{Kind: wallet.TopUp, Amount: math.MaxInt64},
+			{Kind: wallet.Adjustment, Note: "x"},
+			{Kind: wallet.Adjustment, Amount: math.MinInt64, Note: "x"},
+			{Kind: wallet.Adjustment, Amount: -wallet.MaxEntry - 1, Note: "x"},
 		},
 		"reason":    {{Kind: wallet.Adjustment, Amount: 1}, {Kind: wallet.Adjustment, Amount: 1, Note: strings.Repeat("x", 201)}, {Kind: wallet.Adjustment, Amount: 1, Note: "\u200b"}},
 		"reference": {{Kind: wallet.TopUp, Amount: 1, Reference: "a\x00b"}, {Kind: wallet.TopUp, Amount: 1, Reference: strings.Repeat("x", 201)}},

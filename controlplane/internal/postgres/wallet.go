@@ -116,4 +116,7 @@ func (*WalletStore) Append(ctx context.Context, ws id.Workspace, w wallet.Wallet
 	return translate(tenant(ctx, ws).Create(&row).Error, "add an entry to a wallet")
 }
 
-var _ wallet.Store = (*WalletStore)(nil)
+var (
+	_ wallet.Store   = (*WalletStore)(nil)
+	_ wallet.Entries = (*WalletStore)(nil)
+)

@@ -47,14 +47,14 @@ func (r walletEntryRow) entry() wallet.Entry {
 	}
 }
 
-// ByReference implements wallet.Store.
+// ByReference implements wallet.Entries.
 func (*WalletStore) ByReference(ctx context.Context, ws id.Workspace, reference string) (wallet.Entry, error) {
 	var row walletEntryRow
 	err := scoped(ctx, ws).Where("reference = ? AND reference <> ''", reference).Take(&row).Error
 	return row.entry(), translate(err, "look up an entry of a wallet")
 }
 
-// List implements wallet.Store.
+// List implements wallet.Entries.
 func (*WalletStore) List(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[wallet.Entry], error) {
 	db, err := highestFirst(scoped(ctx, ws), q)
 	if err != nil {

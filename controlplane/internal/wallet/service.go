@@ -21,6 +21,7 @@ import (
 type Deps struct {
 	Runner  txn.Runner
 	Store   Store
+	Entries Entries
 	Counter Counter
 	Mutator Mutator
 	Terms   Terms // of the deployment
@@ -66,7 +67,7 @@ func (s *Service) Entries(ctx context.Context, ws id.Workspace, q page.Query) (p
 		if _, err = s.d.Store.Get(ctx, ws); err != nil {
 			return err
 		}
-		found, err = s.d.Store.List(ctx, ws, q)
+		found, err = s.d.Entries.List(ctx, ws, q)
 		return err
 	})
 	return found, err
@@ -149,7 +150,7 @@ func (s *Service) Add(ctx context.Context, ws id.Workspace, by audit.By, n NewEn
 		made.Number, made.Balance = after.Entries, after.Balance()
 		c.Diff = nil
 		addDiff((*audit.Diff)(&c.Diff), before, after, made)
-		return s.d.Store.Append(ctx, ws, after, made)
+		return s.d.Entries.Append(ctx, ws, after, made)
 	})
 	if errors.Is(err, errRepeated) {
 		return made, publication.Publication{}, nil
@@ -166,7 +167,7 @@ func (s *Service) repeated(ctx context.Context, ws id.Workspace, n NewEntry) (En
 	if n.Reference == "" {
 		return Entry{}, nil
 	}
-	found, err := s.d.Store.ByReference(ctx, ws, n.Reference)
+	found, err := s.d.Entries.ByReference(ctx, ws, n.Reference)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return Entry{}, nil

@@ -21,6 +21,11 @@ type Store interface {
 	// SetOwn stores w.Own where the stored version is one less; else
 	// precondition_failed.
 	SetOwn(ctx context.Context, ws id.Workspace, w Wallet) error
+}
+
+// Entries keeps the entries of wallets. Every method is called inside a
+// transaction of ws and sees nothing else.
+type Entries interface {
 	// Append adds e to the wallet that Lock gave, which then is w.
 	Append(ctx context.Context, ws id.Workspace, w Wallet, e Entry) error
 	// ByReference fails with not_found.
@@ -29,7 +34,7 @@ type Store interface {
 	List(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[Entry], error)
 }
 
-// Own credentials' requests are counted elsewhere.
+// Counter counts what the fee for own credentials goes by.
 type Counter interface {
 	// OwnRequests is how many completed requests the workspace's own credentials
 	// served in the UTC month of now. It is called inside a transaction of ws.

@@ -24,6 +24,11 @@ type Terms struct {
 	FeeAfter int64
 }
 
+// Default are the terms as a deployment comes: without billing.
+func Default() Terms {
+	return Terms{Billing: policy.BillingOff, Floor: money.USD, FeeAfter: 250_000}
+}
+
 // Own are the terms that one workspace has in place of the deployment's; nil:
 // none.
 type Own struct {

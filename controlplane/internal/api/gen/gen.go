@@ -73,6 +73,27 @@ func (e AutoObjective) Valid() bool {
 	}
 }
 
+// Defines values for Billing.
+const (
+	BillingInvoice Billing = "invoice"
+	BillingOff     Billing = "off"
+	BillingPrepaid Billing = "prepaid"
+)
+
+// Valid indicates whether the value is a known member of the Billing enum.
+func (e Billing) Valid() bool {
+	switch e {
+	case BillingInvoice:
+		return true
+	case BillingOff:
+		return true
+	case BillingPrepaid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BoundGuardrailScope.
 const (
 	BoundGuardrailScopeKey       BoundGuardrailScope = "key"
@@ -163,6 +184,27 @@ func (e ByokVerificationStatus) Valid() bool {
 	case ByokUnreachable:
 		return true
 	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreditEntryKind.
+const (
+	Adjustment CreditEntryKind = "adjustment"
+	Charge     CreditEntryKind = "charge"
+	TopUp      CreditEntryKind = "top_up"
+)
+
+// Valid indicates whether the value is a known member of the CreditEntryKind enum.
+func (e CreditEntryKind) Valid() bool {
+	switch e {
+	case Adjustment:
+		return true
+	case Charge:
+		return true
+	case TopUp:
 		return true
 	default:
 		return false
@@ -511,6 +553,57 @@ func (e Outcome) Valid() bool {
 	}
 }
 
+// Defines values for PlatformAllowanceReason.
+const (
+	PlatformAllowanceReasonAge        PlatformAllowanceReason = "age"
+	PlatformAllowanceReasonInvoice    PlatformAllowanceReason = "invoice"
+	PlatformAllowanceReasonNothingYet PlatformAllowanceReason = "nothing_yet"
+	PlatformAllowanceReasonPaidAndAge PlatformAllowanceReason = "paid_and_age"
+	PlatformAllowanceReasonToppedUp   PlatformAllowanceReason = "topped_up"
+)
+
+// Valid indicates whether the value is a known member of the PlatformAllowanceReason enum.
+func (e PlatformAllowanceReason) Valid() bool {
+	switch e {
+	case PlatformAllowanceReasonAge:
+		return true
+	case PlatformAllowanceReasonInvoice:
+		return true
+	case PlatformAllowanceReasonNothingYet:
+		return true
+	case PlatformAllowanceReasonPaidAndAge:
+		return true
+	case PlatformAllowanceReasonToppedUp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlatformAllowanceStanding.
+const (
+	PlatformAllowanceStandingEnterprise PlatformAllowanceStanding = "enterprise"
+	PlatformAllowanceStandingNew        PlatformAllowanceStanding = "new"
+	PlatformAllowanceStandingStandard   PlatformAllowanceStanding = "standard"
+	PlatformAllowanceStandingTrusted    PlatformAllowanceStanding = "trusted"
+)
+
+// Valid indicates whether the value is a known member of the PlatformAllowanceStanding enum.
+func (e PlatformAllowanceStanding) Valid() bool {
+	switch e {
+	case PlatformAllowanceStandingEnterprise:
+		return true
+	case PlatformAllowanceStandingNew:
+		return true
+	case PlatformAllowanceStandingStandard:
+		return true
+	case PlatformAllowanceStandingTrusted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PlatformKeyringKeyRole.
 const (
 	Missing PlatformKeyringKeyRole = "missing"
@@ -669,25 +762,25 @@ func (e RoutingMode) Valid() bool {
 
 // Defines values for SpendProfile.
 const (
-	Any      SpendProfile = "any"
-	Custom   SpendProfile = "custom"
-	Economy  SpendProfile = "economy"
-	Premium  SpendProfile = "premium"
-	Standard SpendProfile = "standard"
+	SpendProfileAny      SpendProfile = "any"
+	SpendProfileCustom   SpendProfile = "custom"
+	SpendProfileEconomy  SpendProfile = "economy"
+	SpendProfilePremium  SpendProfile = "premium"
+	SpendProfileStandard SpendProfile = "standard"
 )
 
 // Valid indicates whether the value is a known member of the SpendProfile enum.
 func (e SpendProfile) Valid() bool {
 	switch e {
-	case Any:
+	case SpendProfileAny:
 		return true
-	case Custom:
+	case SpendProfileCustom:
 		return true
-	case Economy:
+	case SpendProfileEconomy:
 		return true
-	case Premium:
+	case SpendProfilePremium:
 		return true
-	case Standard:
+	case SpendProfileStandard:
 		return true
 	default:
 		return false
@@ -882,6 +975,15 @@ type Actor struct {
 // ActorKind defines model for Actor.Kind.
 type ActorKind string
 
+// AllowanceOverrides What operators set in place of what the standing gives; null where they did not.
+type AllowanceOverrides struct {
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day"`
+	RequestsPerMinute  nullable.Nullable[int64] `json:"requests_per_minute"`
+
+	// Users Requests a minute by user id.
+	Users map[string]int64 `json:"users"`
+}
+
 // AttachedRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
 type AttachedRoute struct {
 	// Applies It is active and a version of it is deployed.
@@ -989,6 +1091,9 @@ type AutoRoutingPatch struct {
 	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
 
+// Billing off: nothing is charged; prepaid: from the wallet, down to the floor; invoice: charged, and never refused for want of credit
+type Billing string
+
 // BoundGuardrail defines model for BoundGuardrail.
 type BoundGuardrail struct {
 	ID   string `json:"id"`
@@ -1073,6 +1178,19 @@ type ByokCredentialPatch struct {
 
 	// Use Before the platform's own credential, or after it.
 	Use *ByokUse `json:"use,omitempty"`
+}
+
+// ByokFee The fee for requests with the workspace's own provider keys.
+type ByokFee struct {
+	// FreeRequests Completed ones of a UTC month that are without the fee.
+	FreeRequests          int64 `json:"free_requests"`
+	FreeRequestsRemaining int64 `json:"free_requests_remaining"`
+
+	// Rate Millionths of what the request would have cost; 0: no fee.
+	Rate int64 `json:"rate"`
+
+	// Requests Completed ones of this UTC month.
+	Requests int64 `json:"requests"`
 }
 
 // ByokOrder defines model for ByokOrder.
@@ -1167,6 +1285,78 @@ type CreatedWorkspace struct {
 type CreatedWorkspaceChange struct {
 	Data        CreatedWorkspace `json:"data"`
 	Publication PublicationRef   `json:"publication"`
+}
+
+// CreditAmount USD.
+type CreditAmount = string
+
+// CreditEntry defines model for CreditEntry.
+type CreditEntry struct {
+	AmountNanos int64 `json:"amount_nanos"`
+
+	// AmountUsd What the balance rose by; charges are negative.
+	AmountUsd    string `json:"amount_usd"`
+	BalanceNanos int64  `json:"balance_nanos"`
+
+	// BalanceUsd After this entry.
+	BalanceUsd string          `json:"balance_usd"`
+	CreatedAt  time.Time       `json:"created_at"`
+	ID         string          `json:"id"`
+	Kind       CreditEntryKind `json:"kind"`
+	Note       *string         `json:"note,omitempty"`
+
+	// Number Counts a wallet's entries, from 1.
+	Number    int64   `json:"number"`
+	Reference *string `json:"reference,omitempty"`
+
+	// Requests Models that a charge is for; negative where an estimate is given back.
+	Requests int64 `json:"requests"`
+}
+
+// CreditEntryKind defines model for CreditEntry.Kind.
+type CreditEntryKind string
+
+// CreditEntryChange defines model for CreditEntryChange.
+type CreditEntryChange struct {
+	Data        CreditEntry     `json:"data"`
+	Publication *PublicationRef `json:"publication,omitempty"`
+}
+
+// CreditEntryList defines model for CreditEntryList.
+type CreditEntryList struct {
+	Data []CreditEntry `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// Credits defines model for Credits.
+type Credits struct {
+	BalanceNanos int64 `json:"balance_nanos"`
+
+	// BalanceUsd What is left: granted less charged.
+	BalanceUsd string `json:"balance_usd"`
+
+	// Billing off: nothing is charged; prepaid: from the wallet, down to the floor; invoice: charged, and never refused for want of credit
+	Billing Billing `json:"billing"`
+
+	// ByokFee The fee for requests with the workspace's own provider keys.
+	ByokFee      ByokFee `json:"byok_fee"`
+	ChargedNanos int64   `json:"charged_nanos"`
+	ChargedUsd   string  `json:"charged_usd"`
+	FloorNanos   int64   `json:"floor_nanos"`
+
+	// FloorUsd What must be left for managed models when billing is prepaid.
+	FloorUsd     string `json:"floor_usd"`
+	GrantedNanos int64  `json:"granted_nanos"`
+
+	// GrantedUsd Top-ups and adjustments.
+	GrantedUsd string `json:"granted_usd"`
+}
+
+// CreditsOne defines model for CreditsOne.
+type CreditsOne struct {
+	Data Credits `json:"data"`
 }
 
 // Deleted defines model for Deleted.
@@ -2374,10 +2564,14 @@ type Log struct {
 	AttemptCount int `json:"attempt_count"`
 
 	// BillingSuppressed A reply without output, which is not charged.
-	BillingSuppressed bool    `json:"billing_suppressed"`
-	CatalogRevision   int64   `json:"catalog_revision"`
-	ClientRequestID   *string `json:"client_request_id,omitempty"`
-	Code              *string `json:"code,omitempty"`
+	BillingSuppressed bool  `json:"billing_suppressed"`
+	CatalogRevision   int64 `json:"catalog_revision"`
+	ChargeNanos       int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd       string  `json:"charge_usd"`
+	ClientRequestID *string `json:"client_request_id,omitempty"`
+	Code            *string `json:"code,omitempty"`
 
 	// CostNanos The billed total.
 	CostNanos int64  `json:"cost_nanos"`
@@ -2427,11 +2621,15 @@ type LogDetail struct {
 	Attempts     []Attempt `json:"attempts"`
 
 	// BillingSuppressed A reply without output, which is not charged.
-	BillingSuppressed bool       `json:"billing_suppressed"`
-	CatalogRevision   int64      `json:"catalog_revision"`
-	ClientRequestID   *string    `json:"client_request_id,omitempty"`
-	Code              *string    `json:"code,omitempty"`
-	CostLines         []CostLine `json:"cost_lines"`
+	BillingSuppressed bool  `json:"billing_suppressed"`
+	CatalogRevision   int64 `json:"catalog_revision"`
+	ChargeNanos       int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd       string     `json:"charge_usd"`
+	ClientRequestID *string    `json:"client_request_id,omitempty"`
+	Code            *string    `json:"code,omitempty"`
+	CostLines       []CostLine `json:"cost_lines"`
 
 	// CostNanos The billed total.
 	CostNanos int64  `json:"cost_nanos"`
@@ -2593,6 +2791,16 @@ type ModelRuleOrder struct {
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
+// NewAdjustment defines model for NewAdjustment.
+type NewAdjustment struct {
+	// AmountUsd USD, with a minus where it is taken.
+	AmountUsd SignedCreditAmount `json:"amount_usd"`
+	Reason    string             `json:"reason"`
+
+	// Reference Unique in the workspace: given again it adds nothing.
+	Reference *string `json:"reference,omitempty"`
+}
+
 // NewByokCredential defines model for NewByokCredential.
 type NewByokCredential struct {
 	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
@@ -2744,6 +2952,16 @@ type NewRoutingProfile struct {
 	Routing *RoutingFields `json:"routing,omitempty"`
 }
 
+// NewTopUp defines model for NewTopUp.
+type NewTopUp struct {
+	// AmountUsd USD.
+	AmountUsd CreditAmount `json:"amount_usd"`
+	Note      *string      `json:"note,omitempty"`
+
+	// Reference Of the payment, unique in the workspace: given again it adds nothing.
+	Reference *string `json:"reference,omitempty"`
+}
+
 // NewWorkspace defines model for NewWorkspace.
 type NewWorkspace struct {
 	Name  string   `json:"name"`
@@ -2758,6 +2976,101 @@ type NextCursor = string
 
 // Outcome defines model for Outcome.
 type Outcome string
+
+// OwnTerms What the workspace has in place of what the deployment says; null where it has nothing.
+type OwnTerms struct {
+	Billing          nullable.Nullable[string] `json:"billing"`
+	ByokFeeRate      nullable.Nullable[int64]  `json:"byok_fee_rate"`
+	ByokFreeRequests nullable.Nullable[int64]  `json:"byok_free_requests"`
+	FloorUsd         nullable.Nullable[string] `json:"floor_usd"`
+}
+
+// PlatformAllowance defines model for PlatformAllowance.
+type PlatformAllowance struct {
+	// Enabled Whether the deployment has allowances by standing.
+	Enabled bool `json:"enabled"`
+
+	// FreeRequestsPerDay To free models on a UTC day, for each user; null: no limit.
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day"`
+
+	// Overrides What operators set in place of what the standing gives; null where they did not.
+	Overrides AllowanceOverrides `json:"overrides"`
+	PaidNanos int64              `json:"paid_nanos"`
+	PaidUsd   string             `json:"paid_usd"`
+
+	// Reason What the standing is for.
+	Reason PlatformAllowanceReason `json:"reason"`
+
+	// RequestsPerMinute In any 60 seconds, for each user; null: no limit.
+	RequestsPerMinute  nullable.Nullable[int64]  `json:"requests_per_minute"`
+	Standing           PlatformAllowanceStanding `json:"standing"`
+	WorkspaceCreatedAt time.Time                 `json:"workspace_created_at"`
+	WorkspaceID        string                    `json:"workspace_id"`
+}
+
+// PlatformAllowanceReason What the standing is for.
+type PlatformAllowanceReason string
+
+// PlatformAllowanceStanding defines model for PlatformAllowance.Standing.
+type PlatformAllowanceStanding string
+
+// PlatformAllowanceChange defines model for PlatformAllowanceChange.
+type PlatformAllowanceChange struct {
+	Data        PlatformAllowance `json:"data"`
+	Publication PublicationRef    `json:"publication"`
+}
+
+// PlatformAllowanceOne defines model for PlatformAllowanceOne.
+type PlatformAllowanceOne struct {
+	Data PlatformAllowance `json:"data"`
+}
+
+// PlatformAllowancePatch defines model for PlatformAllowancePatch.
+type PlatformAllowancePatch struct {
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day,omitempty"`
+	RequestsPerMinute  nullable.Nullable[int64] `json:"requests_per_minute,omitempty"`
+
+	// Users Requests a minute by user id; null takes a user's away.
+	Users *map[string]*int64 `json:"users,omitempty"`
+}
+
+// PlatformBilling defines model for PlatformBilling.
+type PlatformBilling struct {
+	Credits Credits `json:"credits"`
+
+	// Own What the workspace has in place of what the deployment says; null where it has nothing.
+	Own       OwnTerms `json:"own"`
+	PaidNanos int64    `json:"paid_nanos"`
+
+	// PaidUsd Top-ups together.
+	PaidUsd string `json:"paid_usd"`
+
+	// ToppedUpAt First.
+	ToppedUpAt  *time.Time `json:"topped_up_at,omitempty"`
+	WorkspaceID string     `json:"workspace_id"`
+}
+
+// PlatformBillingChange defines model for PlatformBillingChange.
+type PlatformBillingChange struct {
+	Data        PlatformBilling `json:"data"`
+	Publication PublicationRef  `json:"publication"`
+}
+
+// PlatformBillingOne defines model for PlatformBillingOne.
+type PlatformBillingOne struct {
+	Data PlatformBilling `json:"data"`
+}
+
+// PlatformBillingPatch defines model for PlatformBillingPatch.
+type PlatformBillingPatch struct {
+	// Billing off, prepaid or invoice
+	Billing nullable.Nullable[string] `json:"billing,omitempty"`
+
+	// ByokFeeRate Millionths.
+	ByokFeeRate      nullable.Nullable[int64]  `json:"byok_fee_rate,omitempty"`
+	ByokFreeRequests nullable.Nullable[int64]  `json:"byok_free_requests,omitempty"`
+	FloorUsd         nullable.Nullable[string] `json:"floor_usd,omitempty"`
+}
 
 // PlatformCatalog defines model for PlatformCatalog.
 type PlatformCatalog struct {
@@ -3415,6 +3728,9 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// SignedCreditAmount USD, with a minus where it is taken.
+type SignedCreditAmount = string
+
 // SpendProfile defines model for SpendProfile.
 type SpendProfile string
 
@@ -3457,7 +3773,11 @@ type Usage struct {
 
 // UsageFigures defines model for UsageFigures.
 type UsageFigures struct {
-	Canceled  int64  `json:"canceled"`
+	Canceled    int64 `json:"canceled"`
+	ChargeNanos int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd string `json:"charge_usd"`
 	CostNanos int64  `json:"cost_nanos"`
 	CostUsd   string `json:"cost_usd"`
 
@@ -3489,7 +3809,11 @@ type UsageOne struct {
 
 // UsageRow defines model for UsageRow.
 type UsageRow struct {
-	Canceled  int64  `json:"canceled"`
+	Canceled    int64 `json:"canceled"`
+	ChargeNanos int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd string `json:"charge_usd"`
 	CostNanos int64  `json:"cost_nanos"`
 	CostUsd   string `json:"cost_usd"`
 
@@ -3823,6 +4147,15 @@ type EnableByokCredentialParams struct {
 type VerifyByokCredentialParams struct {
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCreditEntriesParams defines parameters for ListCreditEntries.
+type ListCreditEntriesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListDepartmentsParams defines parameters for ListDepartments.
@@ -4307,6 +4640,57 @@ type ListPlatformWorkspacesParams struct {
 
 // CreatePlatformWorkspaceParams defines parameters for CreatePlatformWorkspace.
 type CreatePlatformWorkspaceParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdatePlatformAllowanceParams defines parameters for UpdatePlatformAllowance.
+type UpdatePlatformAllowanceParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePlatformBillingParams defines parameters for UpdatePlatformBilling.
+type UpdatePlatformBillingParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AdjustPlatformCreditsParams defines parameters for AdjustPlatformCredits.
+type AdjustPlatformCreditsParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListPlatformCreditEntriesParams defines parameters for ListPlatformCreditEntries.
+type ListPlatformCreditEntriesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// TopUpPlatformCreditsParams defines parameters for TopUpPlatformCredits.
+type TopUpPlatformCreditsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -4854,6 +5238,18 @@ type PutPlatformProviderJSONRequestBody = PlatformEntry
 // CreatePlatformWorkspaceJSONRequestBody defines body for CreatePlatformWorkspace for application/json ContentType.
 type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 
+// UpdatePlatformAllowanceJSONRequestBody defines body for UpdatePlatformAllowance for application/json ContentType.
+type UpdatePlatformAllowanceJSONRequestBody = PlatformAllowancePatch
+
+// UpdatePlatformBillingJSONRequestBody defines body for UpdatePlatformBilling for application/json ContentType.
+type UpdatePlatformBillingJSONRequestBody = PlatformBillingPatch
+
+// AdjustPlatformCreditsJSONRequestBody defines body for AdjustPlatformCredits for application/json ContentType.
+type AdjustPlatformCreditsJSONRequestBody = NewAdjustment
+
+// TopUpPlatformCreditsJSONRequestBody defines body for TopUpPlatformCredits for application/json ContentType.
+type TopUpPlatformCreditsJSONRequestBody = NewTopUp
+
 // SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
 type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
@@ -4949,6 +5345,12 @@ type ServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(c *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams)
+	// GetCredits What the workspace has paid in, was charged and has left
+	// (GET /v1/credits)
+	GetCredits(c *gin.Context)
+	// ListCreditEntries Top-ups, adjustments and charges, newest first
+	// (GET /v1/credits/entries)
+	ListCreditEntries(c *gin.Context, params ListCreditEntriesParams)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(c *gin.Context, params ListDepartmentsParams)
@@ -5093,6 +5495,27 @@ type ServerInterface interface {
 	// CreatePlatformWorkspace Create a workspace with its owner and a first management key
 	// (POST /v1/platform/workspaces)
 	CreatePlatformWorkspace(c *gin.Context, params CreatePlatformWorkspaceParams)
+	// GetPlatformAllowance How much a workspace's users may do, and why
+	// (GET /v1/platform/workspaces/{workspace_id}/allowance)
+	GetPlatformAllowance(c *gin.Context, workspaceID WorkspaceID)
+	// UpdatePlatformAllowance Set an allowance in place of what the standing gives
+	// (PATCH /v1/platform/workspaces/{workspace_id}/allowance)
+	UpdatePlatformAllowance(c *gin.Context, workspaceID WorkspaceID, params UpdatePlatformAllowanceParams)
+	// GetPlatformBilling How a workspace pays, and what it has
+	// (GET /v1/platform/workspaces/{workspace_id}/billing)
+	GetPlatformBilling(c *gin.Context, workspaceID WorkspaceID)
+	// UpdatePlatformBilling Change how a workspace pays
+	// (PATCH /v1/platform/workspaces/{workspace_id}/billing)
+	UpdatePlatformBilling(c *gin.Context, workspaceID WorkspaceID, params UpdatePlatformBillingParams)
+	// AdjustPlatformCredits Give a workspace credit, or take some, for a reason
+	// (POST /v1/platform/workspaces/{workspace_id}/credits/adjustments)
+	AdjustPlatformCredits(c *gin.Context, workspaceID WorkspaceID, params AdjustPlatformCreditsParams)
+	// ListPlatformCreditEntries A workspace's top-ups, adjustments and charges, newest first
+	// (GET /v1/platform/workspaces/{workspace_id}/credits/entries)
+	ListPlatformCreditEntries(c *gin.Context, workspaceID WorkspaceID, params ListPlatformCreditEntriesParams)
+	// TopUpPlatformCredits Add what a workspace paid to its wallet
+	// (POST /v1/platform/workspaces/{workspace_id}/credits/top-ups)
+	TopUpPlatformCredits(c *gin.Context, workspaceID WorkspaceID, params TopUpPlatformCreditsParams)
 	// GetPlatformWorkspaceTags The tags of a workspace
 	// (GET /v1/platform/workspaces/{workspace_id}/tags)
 	GetPlatformWorkspaceTags(c *gin.Context, workspaceID WorkspaceID)
@@ -5946,6 +6369,54 @@ func (siw *ServerInterfaceWrapper) VerifyByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.VerifyByokCredential(c, credentialID, params)
+}
+
+// GetCredits operation middleware
+func (siw *ServerInterfaceWrapper) GetCredits(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetCredits(c)
+}
+
+// ListCreditEntries operation middleware
+func (siw *ServerInterfaceWrapper) ListCreditEntries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCreditEntriesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListCreditEntries(c, params)
 }
 
 // ListDepartments operation middleware
@@ -8865,6 +9336,366 @@ func (siw *ServerInterfaceWrapper) CreatePlatformWorkspace(c *gin.Context) {
 	}
 
 	siw.Handler.CreatePlatformWorkspace(c, params)
+}
+
+// GetPlatformAllowance operation middleware
+func (siw *ServerInterfaceWrapper) GetPlatformAllowance(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPlatformAllowance(c, workspaceID)
+}
+
+// UpdatePlatformAllowance operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePlatformAllowance(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePlatformAllowanceParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePlatformAllowance(c, workspaceID, params)
+}
+
+// GetPlatformBilling operation middleware
+func (siw *ServerInterfaceWrapper) GetPlatformBilling(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPlatformBilling(c, workspaceID)
+}
+
+// UpdatePlatformBilling operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePlatformBilling(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePlatformBillingParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePlatformBilling(c, workspaceID, params)
+}
+
+// AdjustPlatformCredits operation middleware
+func (siw *ServerInterfaceWrapper) AdjustPlatformCredits(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AdjustPlatformCreditsParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AdjustPlatformCredits(c, workspaceID, params)
+}
+
+// ListPlatformCreditEntries operation middleware
+func (siw *ServerInterfaceWrapper) ListPlatformCreditEntries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPlatformCreditEntriesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPlatformCreditEntries(c, workspaceID, params)
+}
+
+// TopUpPlatformCredits operation middleware
+func (siw *ServerInterfaceWrapper) TopUpPlatformCredits(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TopUpPlatformCreditsParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TopUpPlatformCredits(c, workspaceID, params)
 }
 
 // GetPlatformWorkspaceTags operation middleware
@@ -12060,10 +12891,19 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/logs", wrapper.ListLogs)
 	router.GET(options.BaseURL+"/v1/logs/:request_id", wrapper.GetLog)
 	router.GET(options.BaseURL+"/v1/usage", wrapper.GetUsage)
+	router.GET(options.BaseURL+"/v1/credits", wrapper.GetCredits)
+	router.GET(options.BaseURL+"/v1/credits/entries", wrapper.ListCreditEntries)
 	router.GET(options.BaseURL+"/v1/platform/workspaces", wrapper.ListPlatformWorkspaces)
 	router.POST(options.BaseURL+"/v1/platform/workspaces", wrapper.CreatePlatformWorkspace)
 	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.GetPlatformWorkspaceTags)
 	router.PUT(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.SetPlatformWorkspaceTags)
+	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/billing", wrapper.GetPlatformBilling)
+	router.PATCH(options.BaseURL+"/v1/platform/workspaces/:workspace_id/billing", wrapper.UpdatePlatformBilling)
+	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/credits/entries", wrapper.ListPlatformCreditEntries)
+	router.POST(options.BaseURL+"/v1/platform/workspaces/:workspace_id/credits/top-ups", wrapper.TopUpPlatformCredits)
+	router.POST(options.BaseURL+"/v1/platform/workspaces/:workspace_id/credits/adjustments", wrapper.AdjustPlatformCredits)
+	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/allowance", wrapper.GetPlatformAllowance)
+	router.PATCH(options.BaseURL+"/v1/platform/workspaces/:workspace_id/allowance", wrapper.UpdatePlatformAllowance)
 	router.GET(options.BaseURL+"/v1/platform/keyring", wrapper.GetPlatformKeyring)
 	router.GET(options.BaseURL+"/v1/platform/catalog", wrapper.GetPlatformCatalog)
 	router.PUT(options.BaseURL+"/v1/platform/catalog", wrapper.ReplacePlatformCatalog)
@@ -12734,6 +13574,83 @@ type VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCreditsRequestObject struct {
+}
+
+type GetCreditsResponseObject interface {
+	VisitGetCreditsResponse(w http.ResponseWriter) error
+}
+
+type GetCredits200JSONResponse CreditsOne
+
+func (response GetCredits200JSONResponse) VisitGetCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCreditsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetCreditsdefaultApplicationProblemPlusJSONResponse) VisitGetCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCreditEntriesRequestObject struct {
+	Params ListCreditEntriesParams
+}
+
+type ListCreditEntriesResponseObject interface {
+	VisitListCreditEntriesResponse(w http.ResponseWriter) error
+}
+
+type ListCreditEntries200JSONResponse CreditEntryList
+
+func (response ListCreditEntries200JSONResponse) VisitListCreditEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCreditEntriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListCreditEntriesdefaultApplicationProblemPlusJSONResponse) VisitListCreditEntriesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -15578,6 +16495,420 @@ type CreatePlatformWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreatePlatformWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCreatePlatformWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformAllowanceRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+}
+
+type GetPlatformAllowanceResponseObject interface {
+	VisitGetPlatformAllowanceResponse(w http.ResponseWriter) error
+}
+
+type GetPlatformAllowance200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPlatformAllowance200JSONResponse struct {
+	Body    PlatformAllowanceOne
+	Headers GetPlatformAllowance200ResponseHeaders
+}
+
+func (response GetPlatformAllowance200JSONResponse) VisitGetPlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformAllowancedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPlatformAllowancedefaultApplicationProblemPlusJSONResponse) VisitGetPlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformAllowanceRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      UpdatePlatformAllowanceParams
+	Body        *UpdatePlatformAllowanceJSONRequestBody
+}
+
+type UpdatePlatformAllowanceResponseObject interface {
+	VisitUpdatePlatformAllowanceResponse(w http.ResponseWriter) error
+}
+
+type UpdatePlatformAllowance200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePlatformAllowance200JSONResponse struct {
+	Body    PlatformAllowanceChange
+	Headers UpdatePlatformAllowance200ResponseHeaders
+}
+
+func (response UpdatePlatformAllowance200JSONResponse) VisitUpdatePlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformAllowance202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePlatformAllowance202JSONResponse struct {
+	Body    PlatformAllowanceChange
+	Headers UpdatePlatformAllowance202ResponseHeaders
+}
+
+func (response UpdatePlatformAllowance202JSONResponse) VisitUpdatePlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformAllowancedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdatePlatformAllowancedefaultApplicationProblemPlusJSONResponse) VisitUpdatePlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformBillingRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+}
+
+type GetPlatformBillingResponseObject interface {
+	VisitGetPlatformBillingResponse(w http.ResponseWriter) error
+}
+
+type GetPlatformBilling200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPlatformBilling200JSONResponse struct {
+	Body    PlatformBillingOne
+	Headers GetPlatformBilling200ResponseHeaders
+}
+
+func (response GetPlatformBilling200JSONResponse) VisitGetPlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformBillingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPlatformBillingdefaultApplicationProblemPlusJSONResponse) VisitGetPlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformBillingRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      UpdatePlatformBillingParams
+	Body        *UpdatePlatformBillingJSONRequestBody
+}
+
+type UpdatePlatformBillingResponseObject interface {
+	VisitUpdatePlatformBillingResponse(w http.ResponseWriter) error
+}
+
+type UpdatePlatformBilling200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePlatformBilling200JSONResponse struct {
+	Body    PlatformBillingChange
+	Headers UpdatePlatformBilling200ResponseHeaders
+}
+
+func (response UpdatePlatformBilling200JSONResponse) VisitUpdatePlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformBilling202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePlatformBilling202JSONResponse struct {
+	Body    PlatformBillingChange
+	Headers UpdatePlatformBilling202ResponseHeaders
+}
+
+func (response UpdatePlatformBilling202JSONResponse) VisitUpdatePlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformBillingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdatePlatformBillingdefaultApplicationProblemPlusJSONResponse) VisitUpdatePlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdjustPlatformCreditsRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      AdjustPlatformCreditsParams
+	Body        *AdjustPlatformCreditsJSONRequestBody
+}
+
+type AdjustPlatformCreditsResponseObject interface {
+	VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error
+}
+
+type AdjustPlatformCredits200JSONResponse CreditEntryChange
+
+func (response AdjustPlatformCredits200JSONResponse) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdjustPlatformCredits201JSONResponse CreditEntryChange
+
+func (response AdjustPlatformCredits201JSONResponse) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdjustPlatformCredits202JSONResponse CreditEntryChange
+
+func (response AdjustPlatformCredits202JSONResponse) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdjustPlatformCreditsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AdjustPlatformCreditsdefaultApplicationProblemPlusJSONResponse) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPlatformCreditEntriesRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      ListPlatformCreditEntriesParams
+}
+
+type ListPlatformCreditEntriesResponseObject interface {
+	VisitListPlatformCreditEntriesResponse(w http.ResponseWriter) error
+}
+
+type ListPlatformCreditEntries200JSONResponse CreditEntryList
+
+func (response ListPlatformCreditEntries200JSONResponse) VisitListPlatformCreditEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPlatformCreditEntriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPlatformCreditEntriesdefaultApplicationProblemPlusJSONResponse) VisitListPlatformCreditEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TopUpPlatformCreditsRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      TopUpPlatformCreditsParams
+	Body        *TopUpPlatformCreditsJSONRequestBody
+}
+
+type TopUpPlatformCreditsResponseObject interface {
+	VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error
+}
+
+type TopUpPlatformCredits200JSONResponse CreditEntryChange
+
+func (response TopUpPlatformCredits200JSONResponse) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TopUpPlatformCredits201JSONResponse CreditEntryChange
+
+func (response TopUpPlatformCredits201JSONResponse) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TopUpPlatformCredits202JSONResponse CreditEntryChange
+
+func (response TopUpPlatformCredits202JSONResponse) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TopUpPlatformCreditsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TopUpPlatformCreditsdefaultApplicationProblemPlusJSONResponse) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18897,6 +20228,12 @@ type StrictServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(ctx context.Context, request VerifyByokCredentialRequestObject) (VerifyByokCredentialResponseObject, error)
+	// GetCredits What the workspace has paid in, was charged and has left
+	// (GET /v1/credits)
+	GetCredits(ctx context.Context, request GetCreditsRequestObject) (GetCreditsResponseObject, error)
+	// ListCreditEntries Top-ups, adjustments and charges, newest first
+	// (GET /v1/credits/entries)
+	ListCreditEntries(ctx context.Context, request ListCreditEntriesRequestObject) (ListCreditEntriesResponseObject, error)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(ctx context.Context, request ListDepartmentsRequestObject) (ListDepartmentsResponseObject, error)
@@ -19041,6 +20378,27 @@ type StrictServerInterface interface {
 	// CreatePlatformWorkspace Create a workspace with its owner and a first management key
 	// (POST /v1/platform/workspaces)
 	CreatePlatformWorkspace(ctx context.Context, request CreatePlatformWorkspaceRequestObject) (CreatePlatformWorkspaceResponseObject, error)
+	// GetPlatformAllowance How much a workspace's users may do, and why
+	// (GET /v1/platform/workspaces/{workspace_id}/allowance)
+	GetPlatformAllowance(ctx context.Context, request GetPlatformAllowanceRequestObject) (GetPlatformAllowanceResponseObject, error)
+	// UpdatePlatformAllowance Set an allowance in place of what the standing gives
+	// (PATCH /v1/platform/workspaces/{workspace_id}/allowance)
+	UpdatePlatformAllowance(ctx context.Context, request UpdatePlatformAllowanceRequestObject) (UpdatePlatformAllowanceResponseObject, error)
+	// GetPlatformBilling How a workspace pays, and what it has
+	// (GET /v1/platform/workspaces/{workspace_id}/billing)
+	GetPlatformBilling(ctx context.Context, request GetPlatformBillingRequestObject) (GetPlatformBillingResponseObject, error)
+	// UpdatePlatformBilling Change how a workspace pays
+	// (PATCH /v1/platform/workspaces/{workspace_id}/billing)
+	UpdatePlatformBilling(ctx context.Context, request UpdatePlatformBillingRequestObject) (UpdatePlatformBillingResponseObject, error)
+	// AdjustPlatformCredits Give a workspace credit, or take some, for a reason
+	// (POST /v1/platform/workspaces/{workspace_id}/credits/adjustments)
+	AdjustPlatformCredits(ctx context.Context, request AdjustPlatformCreditsRequestObject) (AdjustPlatformCreditsResponseObject, error)
+	// ListPlatformCreditEntries A workspace's top-ups, adjustments and charges, newest first
+	// (GET /v1/platform/workspaces/{workspace_id}/credits/entries)
+	ListPlatformCreditEntries(ctx context.Context, request ListPlatformCreditEntriesRequestObject) (ListPlatformCreditEntriesResponseObject, error)
+	// TopUpPlatformCredits Add what a workspace paid to its wallet
+	// (POST /v1/platform/workspaces/{workspace_id}/credits/top-ups)
+	TopUpPlatformCredits(ctx context.Context, request TopUpPlatformCreditsRequestObject) (TopUpPlatformCreditsResponseObject, error)
 	// GetPlatformWorkspaceTags The tags of a workspace
 	// (GET /v1/platform/workspaces/{workspace_id}/tags)
 	GetPlatformWorkspaceTags(ctx context.Context, request GetPlatformWorkspaceTagsRequestObject) (GetPlatformWorkspaceTagsResponseObject, error)
@@ -19639,6 +20997,56 @@ func (sh *strictHandler) VerifyByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(VerifyByokCredentialResponseObject); ok {
 		if err := validResponse.VisitVerifyByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetCredits operation middleware
+func (sh *strictHandler) GetCredits(ctx *gin.Context) {
+	var request GetCreditsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCredits(ctx, request.(GetCreditsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCredits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetCreditsResponseObject); ok {
+		if err := validResponse.VisitGetCreditsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCreditEntries operation middleware
+func (sh *strictHandler) ListCreditEntries(ctx *gin.Context, params ListCreditEntriesParams) {
+	var request ListCreditEntriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCreditEntries(ctx, request.(ListCreditEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCreditEntries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListCreditEntriesResponseObject); ok {
+		if err := validResponse.VisitListCreditEntriesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21281,6 +22689,265 @@ func (sh *strictHandler) CreatePlatformWorkspace(ctx *gin.Context, params Create
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CreatePlatformWorkspaceResponseObject); ok {
 		if err := validResponse.VisitCreatePlatformWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPlatformAllowance operation middleware
+func (sh *strictHandler) GetPlatformAllowance(ctx *gin.Context, workspaceID WorkspaceID) {
+	var request GetPlatformAllowanceRequestObject
+
+	request.WorkspaceID = workspaceID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPlatformAllowance(ctx, request.(GetPlatformAllowanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPlatformAllowance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPlatformAllowanceResponseObject); ok {
+		if err := validResponse.VisitGetPlatformAllowanceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdatePlatformAllowance operation middleware
+func (sh *strictHandler) UpdatePlatformAllowance(ctx *gin.Context, workspaceID WorkspaceID, params UpdatePlatformAllowanceParams) {
+	var request UpdatePlatformAllowanceRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body UpdatePlatformAllowanceJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdatePlatformAllowance(ctx, request.(UpdatePlatformAllowanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdatePlatformAllowance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdatePlatformAllowanceResponseObject); ok {
+		if err := validResponse.VisitUpdatePlatformAllowanceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPlatformBilling operation middleware
+func (sh *strictHandler) GetPlatformBilling(ctx *gin.Context, workspaceID WorkspaceID) {
+	var request GetPlatformBillingRequestObject
+
+	request.WorkspaceID = workspaceID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPlatformBilling(ctx, request.(GetPlatformBillingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPlatformBilling")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPlatformBillingResponseObject); ok {
+		if err := validResponse.VisitGetPlatformBillingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdatePlatformBilling operation middleware
+func (sh *strictHandler) UpdatePlatformBilling(ctx *gin.Context, workspaceID WorkspaceID, params UpdatePlatformBillingParams) {
+	var request UpdatePlatformBillingRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body UpdatePlatformBillingJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdatePlatformBilling(ctx, request.(UpdatePlatformBillingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdatePlatformBilling")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdatePlatformBillingResponseObject); ok {
+		if err := validResponse.VisitUpdatePlatformBillingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AdjustPlatformCredits operation middleware
+func (sh *strictHandler) AdjustPlatformCredits(ctx *gin.Context, workspaceID WorkspaceID, params AdjustPlatformCreditsParams) {
+	var request AdjustPlatformCreditsRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body AdjustPlatformCreditsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdjustPlatformCredits(ctx, request.(AdjustPlatformCreditsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdjustPlatformCredits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AdjustPlatformCreditsResponseObject); ok {
+		if err := validResponse.VisitAdjustPlatformCreditsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPlatformCreditEntries operation middleware
+func (sh *strictHandler) ListPlatformCreditEntries(ctx *gin.Context, workspaceID WorkspaceID, params ListPlatformCreditEntriesParams) {
+	var request ListPlatformCreditEntriesRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPlatformCreditEntries(ctx, request.(ListPlatformCreditEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPlatformCreditEntries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListPlatformCreditEntriesResponseObject); ok {
+		if err := validResponse.VisitListPlatformCreditEntriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TopUpPlatformCredits operation middleware
+func (sh *strictHandler) TopUpPlatformCredits(ctx *gin.Context, workspaceID WorkspaceID, params TopUpPlatformCreditsParams) {
+	var request TopUpPlatformCreditsRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body TopUpPlatformCreditsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TopUpPlatformCredits(ctx, request.(TopUpPlatformCreditsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TopUpPlatformCredits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TopUpPlatformCreditsResponseObject); ok {
+		if err := validResponse.VisitTopUpPlatformCreditsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -23202,471 +24869,507 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37lts2ljf6Kjg6c1a6M3JdfEknrnXWN5U46fbnJPbypfNHyp8EiZCELhJQE2DJGrfPmqeZB5snOQt7",
-	"AyBIgRQpqS52ataajquKJG57b+zrb38cTGW2lIIJrQZPPw4WjCYsh3/++JbOzX8TpqY5X2ouxeDp4O2C",
-	"kSuWKy4FkTOyWlBNVlSRnOkiFywZkpnMyfj57MEvVE8X46PBcJCzfxY8Z8ngqc4LNhyo6YJl1Hxbr5ds",
-	"8HSgdM7FfPDp06fhYElzmjFtJ3Fe6IXM49NY0lybOVCSyYSlXynCEzJhM5kzoheMqJSqhRmfmzeWVC8G",
-	"w4GgmRmR4nfb5pbRDz8zMdeLwdNvHg83pjoc/JCzhAnNafr8WXyGPMH5LXN5xROWk0u2HpLxZC0vR//z",
-	"X/89bpjc1H94xJM951jkqmn/xoJ90KMpPDE2E9WwqXNmN9HP7p8Fy9fB9PCbDfN4cvpwOMi4cD+fxqb1",
-	"jJnDy5jQsa07J4n/O+HJkIwTttRtO1Y+v/eOPVsLmvHpa1lo1jA5fILk5hGcH/yzdYL4zggf3HeOfy1o",
-	"nuSUp/EJzt2fcXLwY9vk/PN7T+x5wrKl1ExM1y/YenNur9mSUc3FnFAypWlKVlwvkFlpxgx7wG+4IA8f",
-	"k4UsckXm/IopeGTGc6UJFWrFckLnlIshPC0LTZYp5UKzD5ooNs2ZVn6pKNHKxQZTfGDm2LC+04ff1sl4",
-	"SbVmufnm//n9/3rw/73/938b1PdgOPjwYMGFHjwdZIXSZMLIKdGSnD78llxxxScpI+dvfnj+nEwXNKdT",
-	"EHOwcTMQl5s79sOCijkjUqRrslowQfSCK8IVUZqnKezLtMhzwylGYDcv2wrkQct5Ni73TxcXX//rYvD7",
-	"yYPv3v/7xeDPnRZupmamBCJQEEbzlJuDg/MbElVMF4QqcjF4dDEYEpmTr2EnXrB1lKoFOX/1HCgEiPqS",
-	"rdtI2vx5X2L+mWdcb87kb3JFMirWhAmdc6aMfDdCcyHTRBGqSSaVPiNPTvC86EQxoZtkaQpj1KbFsyIb",
-	"PH345ASOBH8qxaih8znLYYq/UEHnzMi9pm0zU7WPlJuXtV4/5RujQ2zjL+Zy7nGD05lm+dYLHF7oOjFg",
-	"5s2ZvcqZYvrXIpuwhitSwN9wilbraZiP/eu2GdnDPIH/23q8OMHXbBY72CX8EfZsSMb4ExwrMBPXiqi0",
-	"mDdMFx/vun/fnmy/0l9ZHSc+VfzbV1vmZL+wF7m9KiYpn1IzdpwhluUDduuKSRs7BM/vzQuv2T8LpnST",
-	"vjj+8EDxuaDpRH54kOOzD3gytiKUixnLmZgyYv9mNA/2z7bJ2wf3n7gszLX9KpcznjboRTk+Y07bPOTo",
-	"En5onSO+N3KP7jvXN1xM2eYEf5W6tA64IppnjSqugk+Eo85knlFzvSVUswfm3UFs7HdC84iw+77juAW8",
-	"vsu4iuXxUykUy/EozL/azgH+vu/m/x3l4C0I1Yenj//y+NtH3zz+y1a5+huNXezmt3hEqRTzobvKyaMT",
-	"NSRwMoRdsXxNUn7FyJxqtqJrsqCK0OUy5SxBbQwUtqYDXtHadR9qWaBf/ev304fv8V+PTv6s/u1f9vcf",
-	"T4ePP5V//Pj4078emUvkz5nqpI5RIDyvdj1R5pZ4cnKSqcpKcX9kfqmWdNrA6Cv3Z6SrlWqjKv/wnqT1",
-	"ybyrllIoBp6BV7mcpCwz/5xKoZmAE4WTQGF9vMQn/v0fysz7YzDUv+XmSh3838el8+MY/6qO3XdhxE3i",
-	"BatlRnnKkjPy+qcfyHePn/yF2KFIwjTlqTqCXbRfBDfGVKMVvszlkuWa4xp4EnGCDAeXXMAfmDAk/HtN",
-	"IRsMB+YbVKMNvlaaZYMhcO/g/XDza3gOkWEcv0f8MOE5/Y7zKT8tJ/9gU22+cK41nS5YAsZynNmrxrJe",
-	"UA1cAqqo0ZbxA0TLI/Kb+SPXZCozY/FJkrAlE4kiUsA7/tJTEj8kpDEVwcDgGj6XSTG3tiJLEzACqzuO",
-	"nKo25/ocPzDVhrepSErZVH4+YctUrllyVPLbRMqUUTEAWsG/jpzU2uQcMAXIamFuRyEFa/ioF1XDJgpp",
-	"PFOlqS7UNhoPfRxv8I36mQOzwjD+o0O/ew20wLKl3iTy0pu1uSNI2cmQTNby0ggksyuDCBFXXWJRSvOC",
-	"5itF5EqQ8hWklhVV5jIMN7r8flLkqOFlqnrrymKSBjPCu8u8wUSylBylzsbnjIAo8vgRgRtjNFlr1n2w",
-	"zNlQG19bBmr3xh9zRlWMEH9brPGiMzRo9sUYsvGNyZnO19RMqxwgIHqlaa5ZMqK6q7IS0mjkag5p0Nl4",
-	"gWHgdz0kiUFlHtXD9JsQpdki4frHK3t31CTFVFsm3lgAddK8jcdQ5June2xNwmdg63HNsq1c/JORcegf",
-	"Mu/aj9E8p+sW0RFYBPE/X3EnvfycudDfPI7KJ03zOWv8mP0r/n7bLQMSB84P93fojqD6nXBMu2HDuplj",
-	"l9B+5D9zFTn2hGra+QQC+okcQOBe3/ahX9kHbV319W2BCVU/Fl+Xli/hJ37FQuVhQlMqpsxszD8LmnJt",
-	"FIipVGajUwp+0KjaYD74KudTyw1Jws1h0PRVsF0zmioW05JAmwSpSwVxPEsyuiZmZFKIhOVEmdvdWX1k",
-	"Wigts80bm4tlobcrbXzK0F/3aTiQhe75Tp0UYUz/oab9tkZxRHakqVyNZjRNJ3R6qeKiE6RbRBN5hRaB",
-	"MnoHPmN0oelCSsXILJfZEfkxW+o1gVGU+Q+o3o5gN7mwRpcyJJN28g5pCi4bRw/bXrOUY6R9eMrbXn1j",
-	"HrZOBvNyoyr1miumMHqANhmaXUPYIHJ6RJ6xKQgBRYwSYxQ4qshUihmfjwKjc6uIq1FGaZGWu1hfoz/a",
-	"4QYhbKEkK8wbhdK2XXcEaY6q9FptZYTy0dds1iSAwg9uWcZLcYg1xKaxZeBXLobSKq4yLsLfng63c29N",
-	"fbJBJ/8IhmeM3TFhSiPXGt2+rlb14X5nqMslE5Qffz0kjE4XSPLOXv+WfH1EzgVhIA9SrnSTUAiM64cn",
-	"27y5Q/P4c3z19JvPWIB8ipDL97IQiQ+gdrbJmy2uqVw22L4rnhhymKyNyTddGCE04cagtRbwESi0eE17",
-	"68WIDwZ6/3BgrP33wy56k7PUYDIxLvl+LS/PXz1/wdaqot60hgBb6OLhkwhhmEF+qJh7deubjy7tDGqm",
-	"Mcb2FFktzDVn9Tlltkyx/IqpMyTyp/2vu2nOaF8Txb0zWcdPFpyqq4Uk9kHCddR6YsKYTklcAWigtCbJ",
-	"8AtKlQQcd0snJkAefI26FnopjI1LZjLffccaaX0pFddx14b1vJjDc5kkLumlGuMvFDsjqVyx3FifitCc",
-	"oZzE+H7cDbLM2Yx/iJ8FpgWU8XQ3PuTayNz9aHNxBKHTqSyEtttjg+pSkpRrnTKykkWakAkjC54kTESP",
-	"ddkY63obLDyIdm1KjWLWuKCURtdjdi/6rWKZ9CbwQm0VpYaZ3ymnhvFZR23CvPb38PmovApMeiu67BH7",
-	"rcE5BjRXclOoYDmJUuHzyp40ScNSUO2jdtVE3m1oXtUpHMCs3VzTrZq21ensrFzWV9VVv6y+dyAVM7gI",
-	"t83Z3dqfUB/o8MYbSIGq3iVt78DN4hTP8AIIUyg6aI19hMqnhp1+mVu52rq/TR7mw+g2RufNuHA/bZJ/",
-	"KP/7DdJzi0ICDUQmSsZw2e/btnObfDuQULgVwQcLRA3rGhfXR1ZY7tumGjj1ZIWamyLmY0TTS6YIx4DX",
-	"MqVTUKekYE8hr5r+Z5EzQlOIgDHyv9+8/NVqNT8KndMLEcQ/MRN7wpJcTi9L3YcpO7b56xXLNfuAoXij",
-	"Z/Mpc/oRTvHowly8YSrQ6XfV/N5vN2PPq5xr9lKkawzy2n15p1hLYgSsVhvlZSN8A9uEWWGoZjubaZlz",
-	"maND05niUVfmhkoSCYjYuCTqXjS1MSNUfGxk/5KtiaKoR3J9ZjP7bGaAXrAcYylSsE0vpvlkw7DmHfNn",
-	"lpwRSgxxpgyTk5Q9e6LlJWqibuXG1B95JQjOawQPmR+N9ZgkeBTl56I7M12w6WVP1XGh9XJUxnDaiNzv",
-	"ESjZXJM5vWJESJsEGtf1rVPaBseqn3/n9jrkpPJjHQIWWXM2IrptfKyQqkuWDM3ULYECWQjGEn/GO4Zf",
-	"6/TYEIL1YVcgnsrGVE6uSRBFhthY9xVNefK0aq9pKS+9i4JwYZ/hmuRsBtal/+NM5hMwk+DPl0KuVGl7",
-	"odMjo2sipCaJhJDj0YUQcmSYm2sc18obMmELLhJIAKBCQLIWWEFzlhyRnGo2gmRZhlOBf/vBiGXfTGZM",
-	"6CNSiJzR6cKYC+bpC1ElPBCwPGNmdVMppmmh+BU86aiJKLpWYYKBX5Xzy1Fig7woDkBoobR0TAr7Bkkx",
-	"7l9+u4zW63ZhMByEqzPXezl7eL2c4iYTDwcfHpgBH1zR3KhtyowMp2/HNP9+7mdgfvopmIX5+Vf5g5uI",
-	"+fE11RgWYe6Fd5X54AfDOX0aDn6gmqZyHiTlVOVfxpSi8wavAtWL7eFBm1XkPhQjejeJqh5SF8TwzCiM",
-	"c0azNFCso0sFFBG1QF9uByGzZCKxgaHqt38OMscUippEAnuAl8sMt2YNPpAgFrJ71MLNLLp9Uumfecy8",
-	"mkqlR4IKqTqGheGFQjU4uJhuyFcA9zAONFqyfJTxNO0eiy4E12qX7cEJuQ80TyNY1zDck+hmojfCZ9JF",
-	"WKKa1bXlzniuVMGSSr4/uOJXgm01wX9hLo9kFU6n7ZVy3vXNCh3VOPqwvpQu+7GPz2Vjb2/D+HjGUqaj",
-	"hkf5h44+35iDzH2lZeh9ttDN/nZ2zhXrRZPFevsyt0Rs6hok/2fBnIXliXkIdhi7spUnKdPG3JhSFdfz",
-	"IinrUZWynhKPbnpFJrIQCdGyKW7Q36XbEhTq4xgtz2Y/6vInfLsEdgBnaHUtt+oILaeysxM0XE1Xp0b5",
-	"zmGcnzt6F7vwnCjSlBQCo6zIWx38c7+XyrT5wOB91DsZJs3aNIGXs8HT33uk2hZZRnNDN5sKlpjxeZ+0",
-	"3b/mdLlAVSvMaWkv2Mfg6ty8anNhCFdohQm2gtxqG6kG24fQ1OqpzKcpg+lLKpnM6PqAVypmcaCaYR1h",
-	"W9w3CGBWksJfsyt5icMqpyuDvdgnpFnPZ7ez2ST297VzPp9u8Rehz0DIhPk09RVdE5okpFgSLcF3hcnr",
-	"s0LRlFhnHxNJJDl9NuOC63UfOjh373wqnWCj0u3fPejb4BjBk0YaAVeUvcHAO2Ls/60B0i3FFvAcpLIq",
-	"zD+Fk+ixA6/hDYg0lkLCrCauabXy9XlwAnW7cbpoyoFmSlVThf0ft46XR2xllucyH+U0VlJxAtXkFTO0",
-	"OWvcOii6Gm0Zo2IUWm4RmqdEFehDhkROKQi9YjmdszNy4ovxm7xjy++eRL16f5MrKLki3z0hckZOT07c",
-	"KFAHIi9dwtMQ0ACApeglIw+PHpL/JzJwh61xCSYxiAKbegKUDvNgiRFAuS37OSIvjcTblEZ9zU4/h+Ck",
-	"huHp+x2rn8377WSlYiQsEp5YsuosX/LMOjYnaf8XaysuZ+C/uG0p3xfTS4ym9AkIBkQc3P+PHlZBHGxZ",
-	"3Xef/nRxcVT+9Of/1a2gThCageeSC/LuzTPvGTx9ePSkTmMbtOErFE+idNK6J3up5qEWs59yPhysaC64",
-	"mPeqN/rNvdOgBPtvdtDzg88+A/0kblR+WfuydSdsDUlNt0gSFhHqzxMIMoEC0zOtDogw6W5HBVP8VSas",
-	"uXBllsssVh00HIDmurkI1B6ILLTiCcZqNhfUdW5bqmpylsmrw+6klh1qoWBT4NmhPctyLuVhuC3qQiO7",
-	"25B1YutuSQZv/mgUv2ihvleuc5mm5lpnAi5gEdGY01SuYqfhDRRjmrgwzooqMsldLLWDlkDzfrQD9+6n",
-	"4QAHacju4xnXZZSRfUD9Iggnp0a90qHZRhXsBUuIUe/DQHBGP4wqGoP5hdEaXLAQKuHs7+FaxF/EgsEZ",
-	"o6rId9jNIRTMloFSbyvaBXylyoReUBvtJzqdQo224Ei20dZPdKr7li2dE0WzZRqUGeOirMF2ybDUHypI",
-	"yThjmhoyH0Oav3nIxggnMln7cLexk2DrhkYvGIOJNYbvjm3x9ZjQnJ1dCMjtlzMytgB88F1KNPugMahY",
-	"pXszSq8iX1havWy1NZG+yGfWtR5gAvYfz9jakJXemprVkowV/Lm0Ve3u7zalbikAdRs3rKAIct+D2D+a",
-	"gdYvVUfEi2QAT5ylWxd/kixZPmVC07lNkE5yuhKY1B2ASmFaMA4LUAwsVcxT4VcK0FeypR6B8Tq6ZOtx",
-	"8AwTCeSx1xYXn23horddt/sdvFBFGdjc715zKJEkNJ0fjpy2aduhQrCpVs10FPIoFJgoCDDIC4bihwdz",
-	"+cCO+Q8lxdFruvrFxrWDvz5Ql3z5QC5RgD0AtjWD2ZwqxLLZPraR0wcf3MXsa4pYLjOvfhEpymyJ8SSn",
-	"Yrpg6vfT90eWusdHW8MYMMw2af/XuFZ4bh2df0rkVB1bHIoHgEOhjrJkSOD3ObOYStUnjpCmj8wO/fmI",
-	"/HjF8jVee044rHJpLkGuF/aAU640SwjVF0IKiCi5ugfYDSP1PTKFEfVG5KNsr66u/Yjqay9onvS86bx+",
-	"5fQLrsjCTAowFZU+IueapIyCf8cpLByRGCM6WE2ziKtz5kM2T6aiCqjAhTQkk3XlLt3UI85IhumCVJCT",
-	"Erfm9OTkpKNKV1OYolJJLWjuy1giOgzMMaNrcAjBLHC3TuCQrfpGRWc/XVxni07tuyd64W4HnsIkF857",
-	"VtlcTS9vaEO5GDV70zxYop9YCPuExT8Qb6VlwbhlNK5IRo0YmQ0tiCai5u3iaqtMcps8cTVyPRxOzfGN",
-	"NLWbn51BLXxZqZkwCHMoW8Bs6wH3Tl5/AsCCO8Y/NjfikL6mBsv5hY//rMyVFYR/CDWWAsurKEI7mfW/",
-	"yCt2I0nruMhtW3uIwHTtc5jNcbsB6s0pHThQakgXHO6HDiVuESDluNuDhkBqG2frvFqdILKs2hZOPxZQ",
-	"sfCs2wG8HIwrTGLbyQXeuc1VYKBuFxrd4lgTNmLXhKLuFKntSiN8aeimum21B3GD7eYCO0w6xR65A5W9",
-	"rtqswSWymVLVBxrWnKxu8/I5XQAI32YlZFgGoyLGd3xmKi3m9Vvz0daZ7YWW1nq0ZVA6kkybsIa82OYc",
-	"adH0UmcwLcsVZVEB/tyWT11d0DKl655qUboFQdupZEPQ7Yy2mrAZLVJ9RN76nBRUEqn12lYxlNuRPocW",
-	"x3VjAi9RnMgU8Bm8w89jztO5DCZzRoQksyIHTWRCp5eoLgeQhCSVoK9esmU1EtyesNdhw3+QSrd5yNlU",
-	"5glLCPhnrEVl/+Zhl5zFGlTZD4l0qY6G4GlOJ2mAuoB5QgjWAdt/KeQq5n6faZY35nmjg6LxzwlLNe2V",
-	"VY5vNH0vNEK6R96DSQ6D9YSDVafajVF+tshacS8jo8Jdae6U1FckYwmngjj0OhUcEiiV9fPRK1m+butW",
-	"wqfsCN5tdiFs1iuUvkS8yrj8zqCEdus6P4+72Pnxvc4Tkib8eoKxux1fuwrXi/Rq8b0GnSUM73U2VHGu",
-	"v0YVJ5utA66nBUU4VVm6pDBgqI7Ij3S6sD9hpYsmiVwJ87wUqHENffIX1TY/EKhoJQmkBy5priNuIWfs",
-	"bW5I42Vmk+TUaE65aHrbP5Ra2Rh7pMkf8RaVjIyRyTqeqtgAVjgcFAKkYNRhrzDtTwrEHysTInUpOrvd",
-	"zxbjMKBoF+Otb059J8oZdqOb12wp84gROqGKpVyw9pTSuitpWGIccWUvFZYAwR2RX4s0feoQb0v8XltT",
-	"p8jCVud5897l5brN8om5w8FkPWo2FWwiZsVzNyRcYIFenmCkobfpEjBaLBPC36BNmkY2tNA4K08qRlsw",
-	"h2WxECdSL9yE1VFjTVX/SYMCUVbV9v+Au8nMN2xV4KbprWpOPnDk5IwmhNoffCztzOYLZ3RNJgzcj/0Q",
-	"0jy+5AyGE9qpNM55+fBkj0Nu8hM1+K6sJlmSgDtp68tE95VXxWRuQ4weZShQymrZtJWi5SuWjJo2xM4B",
-	"HvLDl74zeC3+XVSAYxKNiYiGXGYtwNFO2JyKLeruZmp9VMr32VS/da4aGdC6MTGBCLmKL3Xj1uh1jnk5",
-	"mpArzAyAaWCdctOQrbeQ55H429506QjoVN5OO1L+O/uFCPHbj4+01DEU70DIMQJEp7aWsHauWN24joa+",
-	"O4cl31IwVe7NQCzXV1BeqhXO6nLHuusnwKCqgenudg8fxA1Vudh3cklVSWFjQvGb91xXLv9S6yGueqD8",
-	"A6CYNDnymhHLx0LqkbN2x08D4xe8REbpCjo/holTioJYlDmCvEkxPyJjxHaz39FMhZgDYSiU0AvsKuds",
-	"aG9wU2Nxkb/9cv7DmU3D0FDpN85hB0dXNC2YGtsXAMiQCzJNGc2PyNgmf4yfGo0gIzRI+ICeADldiQth",
-	"9spumxv3iIzB1Ic3g14KC5og8J+L9tsDsH2hxk+hC6X5J2j5tu8WxgQRKPfoQoynKVXKY0aMn5Kxb0d0",
-	"TAstx1bqIRgxZkglHKWgXrAa/kF4ZIPhYOEwB1zmi8sqGZbdqKoTiGaptdtajTrrb6Hm1YFCA4zgrcYn",
-	"kGwfuw3zGneLjdiXm0MkuyYtriiH0plZrF/oRk6meVpZhCHgO67JXEIV1Abqi7E/IYczzFzMmSrgKlvI",
-	"tCa5sTQgFrBtsJ4bkgLfx/f9wLG3jQO5OzE4O7XD3C2WaHe7VuweYZeGA07myylgKLdIV/D780IIVKCX",
-	"1Ej4EtQJ9RPICx4B9tVwQCcyr6IGlIIzOhhrB0+72fPYi7LYsmdwAuROcy0aXOqaLcvsKJvmEyS1nZ5k",
-	"Y6NZjE8Xj06ysUWfH5+qsTHAxn95eIINsGs1SFuiUlYX6JCbZG9SNQyyeMJ8H5i/lc9gJZXpPcMqkvhD",
-	"0AMymoaau/XFRhLSfo0nZ7uZW6He9eys5GwuWOtW3ex1NEyVl0UDkM61AkKDUdwMB510GTdmNLOgXKIr",
-	"V/oSi09D7PHcK0gMLzTDa3SlUqqBDHuRlVcBup+70Xu9T9IpHt5DETGvdc9CyIp8hg+gxInh3zFQf8wT",
-	"riGFrwNPXVpl6EuZLpr6f5lvjKpNlhpcNZbX51QgrCR82ahYSdeIJI6m9lKCzKbEHAgHwTPZlAcbhOLW",
-	"4AjeHbQ9r2Egoupb2wyUEjDuNpFmqwxibWd9r+N6nQkKYrEOmtbtkRFcIv05DYK6NiVWgdimHDTL4x0E",
-	"5/aueBus7PHRmDGiqWZnBHA9tvXNi4YLaikuXcGDUqqZ0u2TtukJ9pnKJBsgMaIzbETbz0szcXNwuWTC",
-	"G2OVnNoJ81WQIWiHnd/MNtkzk5KC9TQ+34mE5SuKZqcX52mKtpZLwjlgns2BoZBghlWiCFJiaoceId7y",
-	"UHrCKgVLe2td7j1U1ZmrZ+ucawcvbASZ4bdb55fHe3dMu6j0EfCUdr/vcHDFVTyqZCtqdRnX8wArQwvg",
-	"xfNIVK8fGEx5tG4ivvFcp506iHGNe76TAeRZsmsnm/7mhc9JnTOtaiGWjsrcfrrWAdX/mHAI4TFL7cCM",
-	"vXXzXcLeLuU31ZLSl0aGr7hI5KosQEQ/mqu4dTFjdLwKWZbmuCrizTSMhPK0V9TXAm5A1FHoxa4vrxi7",
-	"3O3dbYlxfy+Job/31L58DUhcdagT/M52p6Sd0aHqLNzufNYQFnYRB3bUbpz93XHU2qkd5C7xFLDLbeL2",
-	"aMOISHI604FKBHGcJcuVETtbTYra1h/EsujskoEIYJNLJuHzaAqE+cKbv50/ePjkG3cdQjlp9CMuwz0C",
-	"bZ03XrXu3gIHgc24Dcq+XX/mr2wCTcJyfsWSiBrfYlv0V7yrBLBjzN5r1HZ3/UbYraooz9tI8rdAEkVu",
-	"Uq7ISubGgiaKTaVISCrl5RF5rsklY8sSxN0Gic0/kSJkXjEiO8mTv3OZUqfW1sXHj7MZtjpsbAxrS31G",
-	"uQORbG2DWOmu/2nYt/jmNVMyvWIJFN7E5jt3XRCjKSo++2XCRVLi3yNShZh2L8OrdVyMTKSxjglg8tu7",
-	"reWFmCtQiMrlYBdMoyH5pgZckKnMskpEN0g2s2keW7cUD/a1fTpggFHO5lyK9hJQAthhC5km/RCCmsHq",
-	"X9ZyvL9SZClTPl2fQcpjoAK4hDuJyZArunZQ8x0y7/OSoDtsj0Nz3AiU21V4Si4/HNnI6tlXqDUmMurM",
-	"t/NdusHFnS/SH22a398YTWPwCAv4faDYh84iEPJaSjJjq6CMWxLNsH9jDSQywHHZbNHiJ9C60Mp0f+Jz",
-	"QCAMAVJacT0jmRnzuJetR1v/7dvq5tkAmwkGbMcKA8i6HE3WmkVhKbFUA2oyjA4CZ+H7TZq3qokOlWTv",
-	"DqPPmRxNUgldXPrMOmwW0u9FS1QjqkcQyWwIX2BvzhnRTJAJS8EeZQS/Y37vvvMU44inJ+Z//+e//rub",
-	"KPHOgOrI01Qqlvj+pRQypnIqLtVZkFYYdAvFhlC+UxPN2REieiDxH2VJkGyCXx8MB3IJKUgLms5G9t9T",
-	"KdNqS4wQpAdgSMttrk76jfk1QhqkaVDN1gulFfs2QaMJVGBaKVEtGYN6WOxNvx8JQo+ThpgSOJhlTuz2",
-	"ECYSBTBWoE3BSXQPLBVL+Et8A81q5lImtoRJERo0kw1wAVyBk0di7bXRkeZKYaFFyRR+tvXjH1ZETJQR",
-	"Y1y9XaQdwM6tXT2xBHaasOYIInVRF1AlwFxyHrRuJ3xtpnM589hGdgNnaihN3L8bkf2OLTWLzvCvuK9R",
-	"RM6cqbgCGOtS1EG2NujQXChNo4WwuHO2izTikEBENGrlplTpkWJM9DLT1VLKdNTYEQk8qD5L1mfbA2CV",
-	"lobdu2upStNY7PW56yGOJqDRfhOuLsFmWFCXX4tAC7+ev31Ta8EUIn1XAvFdY+q1hK4Ug7FzKTAsLZfL",
-	"Bg/KpundFuLypxw6tB2RhXHwIOJdOdII2bk9rR9jC6EfQJg5lrltD11psx4mFE41HaF1tnUH3MjPqKav",
-	"8JUOweyg3XyVBSAQAUnO2BojAODcoS99p5n/go9fcyMeZ0N0n9cr/8aOrdNXC5myUaWT1oa8wV1GgeqK",
-	"p+rl2LHNbwldV2PWZSv0+nSCwpRyc6rE1y927Xfuew7MHzG9XCvraPzW4fJUCvQ8GA/Uf+7a12M4yKC1",
-	"WfPghWK5aiwN7NAUI6b2A2CVuT3s6GTC1hJ8ZFKxbmBCiOmPc7fDtO79PuGhiuvtxpsxxURZv+yHhIn1",
-	"SOeUi6gG8VKka+/nC1QILK+F0hRJ4HUCLXAw+rqGZ4zp1OQQhJWO/pPlcgTMkzPNRLwdTPsUtCQ502b8",
-	"FrH7qXXrzOtp94hneOIb5d0BF3f6hmf7OgH4L8WDnP4DL9i6AY++l9ztDXblh2glyxfsICpLuNg7o7fs",
-	"h2S4fx99C9DT1Ei/ByyhX9Ihz+ruHJTt0HkALgngltvZxD3YlU9wiofc/rIt6V06hL4MY/fxVjjGj92+",
-	"Lq+498hSep4oyCO3/XKsi2D89fgMstddxyVKVEqVjWmYXwD6OFjwNGNHBEK0YwjHjeFXysWhCsWSIarI",
-	"cCleiBAtG3BSXZ5TALw8Bt+a/ZRFr2FC52vi2/JYhAWrbluTFtaSUQ2xyzj4kZnj1k665tOv7JaAI8lM",
-	"p+dbrVf9zmGrurLQOWpVWkad4AhrddlobIyHgDWP+o/tcBBYHNDlACPHUB49tQXUBIyXo8F2kMOD285b",
-	"EQUDW7oNm2RHW7hn78s9zdyIydpL/3wVDt+DOt6kxVwZzqMppwojJaWaXOXQI3JeRuttwqli6QxBgZQH",
-	"4LPiw/rYAczVIwpdCCqsOODCy4qU0SumrEebaCl3Zn+3D79Co/2u7F97K7bT2N3bKsrddHxUNCOWeENU",
-	"L6UcoAyC5p22cggDK4husAS/ANbAC/I8YdlSAqzFgxdsfdQFxfB9uJx9zNZyT27DbI31W+98NvU27Xf5",
-	"lCpz3f+8NjrU3/jJRc3Na00wtA82phj6/smNfVDKR3yu/YSlUsxVE/RzJZOs+bsRaOkKrHRjpeqHJc+Z",
-	"OkQf9sumyeFBVsBIpjlLmNCcps0RKKM49ppXE24W3MqEJ2pTz/3aH4O5bgrFzixyP1wTkF/Wz5HYWOS1",
-	"zNkVl4UaKTbNmR41hOShNgOeCHFuoJg0lxoTvMzJTqdsaUgRPoOYLJ1DuNfd1L5bMuoLti6TT1Uxm/EP",
-	"DY3UKECmFTmZLmhOpzrQKXCr4rPAxlYRerAtr1TPs+/YRet6SmIvK9VtuFtB/q0PBfhV9/P973kl3OIV",
-	"cABHxV1w5b1g650tQph/VyvwBVsfBo5+y20H2esa4d1RIbdtgcr3jshPMidyJSAXSCSEJhlHVMydmvnX",
-	"b7PGCQEes3l0TeiKrneANuxmF254EXa0CrsIbFheITAgya9hb0N52kEUvsFegFErqBT9LdXrkA0tL+Ff",
-	"eK7x5Imf+YxN19OUnacsBnObsGXOpr2VwroKEruXdBnuzbpfv81Zt5nM2cg3Kov2LHd/2xqKhFT3xg/9",
-	"5nt4emeB9drxAGD1SXeAVX8Kforx/HZwCmWNtTJBX8bAZeCmhhnt8IkGUMG29lRyphEtZEUdRr5NSgAN",
-	"49EJSehaBe3cqn3APLCt+QQAg7IALVTmEGOErovg3+yacM90b/17I9OoJPGB+2KyHUzNpWeXGZKeXjZJ",
-	"cQvqXZUJD3An17j6tq/nCHnHW+bEyRp7AQIZLWSaIJc5dKkZTdMJnV5adNKjZpMrWhJS09IRnNXXUOCP",
-	"3t92ydYOoMama8T7DfFYdjL4+JEVtePVEOnPQmMCIn+BCPfViyss7gjSVkaXbD2AuG9UwMfTijqtvrbW",
-	"MwTQqOwGSBT7i+0th2BjbFlLnFBkpBrMaADQnjXe0OrdUumc0YxMaZo2IOpOeJqanVTFcpkzpaLo3OB0",
-	"X/uYDWaOe8B2TIA0NtS8gkIUuLt3TEedptyogVZCNFV4NfbDgaaSvj/IJveYtYMTQ6O7oMuMJNzeDRPx",
-	"zoeRkkUeS+3KwLuVDMlkLS+JrcF8aqs3y/erzGXuFXOEFg4frpV63j62jfYPNviRpjxxaMXxliq2dUj3",
-	"JhtMJEabyRvSCVtqjDaKZ7qUvGBiZxMluD9Hi3F4ZrOCl7BtCFYK925h+UR1rHpo8lM1FyHKQk9ltrVg",
-	"86V9zJi8EHfqyzDLnGc0X9c4JuKBCfHYoVC49BaekYTPZka9x2xn1E3cZUJaLpPW4q5lkS+lamrb4UCb",
-	"m1SvVqqF5Oz2B8LO2jG9Z6es7KIBQxipKR74s9ZOQ4MQ6JgUlcCgDGZMsxygmqEylU/ZmUWdV+iXJSnU",
-	"XoEjLS6JO/XhfisvmYg14O7gUIqQYC1nPBQy5Yb4bSu5JfBDVW+6EvjZy+OKtA+2MnrDbbJXNHU9kDYN",
-	"V3LfvDpzi0cAl3Fx3Quzz/GFeC8RpUcpF6z7136QSv/MRdSwcuDezV4dnRcbYdu3ASy4Lc3oC0rXvZN4",
-	"W5uPoIGFb18GqhtXJXwepBXYPtyKyJUgdAp0NnTtK+Cq6m6yyu2gUcExDcvz94uJJ0T+LOeHsIDk/PbN",
-	"Hrl7eXXJdp19kxtR2JuL7SlAPIesJDrVGB364gNm/YNVHS9d9P2FlL41cHY3gkaGwdMOIGYVSn3rXrqp",
-	"aI/d334hnoPF/28/8l+ZwQFE7caKblXoVmazs/itrWknEfw24IaynQNNHkiRrsElSJMHq5yD+3BWpOmD",
-	"qRQ6l2nUj9OU+7yLWGeZ1ee6yzQj3rfjmqRsx+RqnJFnWhhtK/zRwXKt70iKNU5jd5pl0RL+ZmKtxNdi",
-	"pWHV1GYurC9s/PWYKE1Fomxu1Tq4JiBBEV+BsmEXDfnWvPaUUJIXwgP9gAKqCAUIL8hjvhC2QbD9JSYh",
-	"xjLGH3YI/ZUp4w+ffLN5urADr4s0tuFctSS2NrKJzPmci0Ys4pxqmX+lfGQGeui4H2Yck3ydrDDCw/Az",
-	"eExTFm/zU2xny1f2Oz8KnW/KMstxduLDcuH2442UY/btELznz2CbNdFOyOYTL3Prl+lRmCDdO01VCS1E",
-	"Ffw5PmX8eOOc1W/oa/7F+XTKa8K3fmIjsMuip/8rW32/lpc/eO2259rpko9cUWorNNlaXp6/eg51Um31",
-	"08ZWRVctum3jzhmb1rltwDegZw5uPF2gGUctyLyuJWV3ywuo1h912YN3im1iapR4UJZ3q6GfksZ+Zatn",
-	"Pl2kJ2kcNNeiz97ExFPT4gL4w57L2xm/tn+FRGQnv92+kQ4rswEU2aFicuXaoW6dh4Odr37xZ7li+YMp",
-	"VQ5EQA1JwudcY94LF4LlZLFeLphQR8TKK8hJwv4CGU08EDbUMtVY4dHWle6Oer8jqYR95bpTzO6dYQ7W",
-	"LiTQZnrVv1V7fXTYoRA7+kZ46vDUfhhI2UxeMUgyYKsS5h3AvdiaTKk4C2+7jV4SvpuNbYGBlXuxzhwZ",
-	"/cAzc/U/PH38l8ffPvrm8V/ggPGXp1uhEhphtOFoKwAtfRAFbrOabBfN4vOvN4vg0Wxbdg8p6Kpz+oBK",
-	"7FmUsVciZaPjuGapYh7arNBFzs58Agcv+wckkmH+Bn6mZ7bhncpUPd8sLJAWe1junbnaUADQL2G1KzVu",
-	"Vo11L5n8K79ihHEIfFHi/M6QRwgTiSDB3g4B7UgJkRjArsXy9uEmXWFvr32PE39pyLKnBPK+ytD186S6",
-	"AY8Aj9Bw3+Dp4P/8/n8uLtR/vP/3/3D/+LeNgxkOPjxYQMrOwBfEC8IemLGIA4Pb9fRqG4ILaNiRV9jS",
-	"+ToULfz0D/jsHnZLpMIqLeb1W6nvzVlMUq4i4M+v8A8BhLDT1qCLNuhM1cqpChpRyqhiI6NOqs1za7OK",
-	"+llndk6jlE5YY6f/6vxtZrT9CeD1WXbF8jNyenRydLLnfpaf7Z6mgQTy9/LNT+/rYlaxfxY2V68yP9uP",
-	"asJTrte9Ryzf3BxRM5rVxqpbM+bEGtjJYpG/sgmzN+ny2A/0vU1q/hYqiNe/HumEdHuwwwrzRscCAhee",
-	"oYMALC3nImgh9U13QSjX6YP/PHnw3fs/2X88eP+1+9Wf/1cnGZ/2cHY0Osph2fGj8gGgTa1NXdqcHGMN",
-	"ftBkSefM1UpwZduVyKCgwjxw1FpF9bJMt/Q55IjE7DCYB7ZjA7NtQacMHfuFAMi1qE/ZRQt+QNdmrN3w",
-	"ZpZzVPxZGc8SH+EA+wCl4oImaGhbydU1Mxki7z2TWOw7k61W7PlUy7yq9nfy2dQiLJsq1jKXk5Rlbc1Z",
-	"cinmLj+LSAfsWdk52C8bIybLlApGJOSwHpHfqv00lcwYwgEJ6b/B1YXwZ/K07B96ydgSweNdv11wbyzo",
-	"VT361ppfh6O8wpU2bEJpLVd3wWwcrwGfHBEEkMwNx5j9UAu5EmfEBi1GimmizPyxlTc6VbQrHjrQubnt",
-	"6kVwjX34XnNVRZFG0jwjJx7AImeQ3+6aFm1licbmQiGqaQh1inQYk181zm9KcsE5qxZ33ZSmqV1agl2W",
-	"ZZEm9je4/CRfj/JCHJFfLWxVBqWlQobyoNMZhtDmsdTODoHzusjrl5TjCD94oyH+73Zue4pObUY7pwRs",
-	"rKxrSNW9+ExOi3i94Xklbk24IP/7zctfd+jKXGXCzXECqCJQqmWeYSFSZfw/QVMLFzJ/4AJzWfLnp9Wy",
-	"pSEmyg6JK9swBJoXqUNhw0KfC4G8qLSRMOjx9QNOmGBULyC9gesj8iPwsuUtFwyBSSM0WzVY6L1kyBWG",
-	"8Idm1JQrzRKUuDtu4Qu2zuMNtXK5XNJJGnWyM/CiwAWQ2rouRaZUGI0JXrQVObLQJJXKcCsViEZHJoVG",
-	"aJAZ+YecoBplzkPFDTR354wmbBEtkvuZX7HyZrItv+28gv0TNQXDOdtLvL2yMBd7pBihqhhNWUKoYKt4",
-	"mVgcoPmt3RmXIg1VciJsvGG9RGbvS08R3J99byJ7gg2JdGYBXMxHZQ1OB5WpEOAvyDOWlL5m1WB5o0yC",
-	"8yyfDbqLBFsIZw1/MdqGb4yR0bVffq1FQNOlVVvWMCDXoUOBbljFJkm1SbNgdxvaAHepPrIfG7VQS5np",
-	"A31orehyb5YJQHEyLLWO5iGCb8mVcCNURIxno5zRZGjpVc4qcrPsIoM1+LGeZjGpIdiK5U/hoJe5zKTG",
-	"DhRnJOPKSAgA0V+UPFcqpGBoIYfYSVvOqdbCAkVAztwKUh1ABAACInw/arp4umjYt1dB5aoj6pLIJ7ks",
-	"5ovO3ZBtimJtzDp5bBxmB/Lc+7Z310D32957IWv5QWLKVPRW/s3eYVCONZP5JZEzvOwscjit/00wmvev",
-	"MsGZvcTktIhEpPl0wa+66OcxC3pKhRR8StOyqq4JVAEcF7CsQgHOw1PyHyotEDH1PxZUJCk7Nr84ajFB",
-	"GwJoOZ3pajmiLgEyAn04UnHsPcF9HHDOJ/x+2DSbo7D441AFI+dYLsKbynYxHD5qtJ68fQH+54xRYf0m",
-	"TzcR46NtXrf1BWkoNMGDaJ4XuG4CuDFP4S1TaUwgbXOmRbqAzGQOpuRRvJ1Y/7Ydrkq4SxP5KoubKUjB",
-	"OlOhZ+qPZe1xmmINWNWd3c+JXXdN93NIx0Q9nMmmtGjoORKMXlmI59ZSHGzQVoQNKjwVnM+wlM5VMdiv",
-	"rsVKBDpd9HUvtyL/ap3aNn0uDoOpLN9+89i6oPHnRydbb1s3Tsvs9yjHsVffbdThVIRxv/A3iEJj0zLw",
-	"gjEdNG/55jF5wb8/Iuc+LwnxU8xToaCMAPu68nLVA8O1mvqwcaW8NiTKp+anIwK6sUjXvlbVLMMYDFDb",
-	"DpeOm0fFWdj1cqsACHecSq0fSXU2U8cXHS5VeBRumRktUt2kUpwLLNcFhULOShyYSnz7m+gNKfgN7Myr",
-	"zQ0BQAm/KTXEnchNEXQe9VA3HqXeUq06aqrrMIvvnN3wbUu/btdvoJY6Uva/rveaChp5c63C9sISylps",
-	"YSly3SJw0+6dpPHwJNZVaYtO6n0POKOvFBJVWZqzkcpiabOK/Y8ZfiSliQXx2UqJS5rTrAXl/GNd2Ro8",
-	"w4GxYAjbWrvhJzJZl3BOmmVgPBe5c8hRj+MB3n4Ld25NyNJ6ferILEO/mBoSiwtEbV/2lF+69ORwskER",
-	"R9TfltHl77j097uX74dFBV041YWJA5inFePzhW7b9Qiqi794TyvX7snRyWkE8qV6Zj/RqZZ5NSjzFVFT",
-	"mZvNnayJM3e2bmiQ2pZZGKMOoXJztYBKvFaaZUbuZcuII/qvEvD8vPoN0EDW9VKj5sffnT552AH2293N",
-	"z/hs1mqN97BhW+MU/Qz1bt1ca9eOx1Gy24S3kFPoK15Lm19zGOCKsofslgnFp6Id/tvhZuRa19YklNSa",
-	"JaUg8qhmoCVAHaQRekehgNpajg5DtRykzC97J+T2y+Ka5TKLBlU4oi4aU7p+DUZ9GmEWycNvt9evNGaP",
-	"OQvmK7VnztNeqVuNucw+ez8yOy9KT04q4vQ05jj9A6VkAZENmzOzcJADFIuW1tqtFmpbB4bY0+bsJ/Vf",
-	"+tLi6oio/DWhfm02R26ys8vvlG81z+YwKNg3m8naN7EP4XZH5SQ3BQb+zUJ92QQUbNfkHKkxt+2turca",
-	"DvQ15s72rw9JZcTX+8wl6hLIzYm38d0pYXdL6u1v0STbIaETecVs1g2jecpZTqzx1je5u2ED3wWe0x47",
-	"eEP3UfO8g2K/gzAnnzMVUdN//GdB0yq/KFTxGPxFCtaAtwhWd7R/9IqWZXRk5VLgnIFu/oovx4lvt+Su",
-	"8q3+MY4Ncm8phvUoEG68wDkMsEZLliuWbO+JXzPqcpmR03iod4O12pXb0kNdfbG+zsDxbYkjAGOyp1vb",
-	"19rhvN9GvPt7gB0XIHyXjYbeluMYP93Vg2ynfjD1KtiKO6Bl2dnsqWz5NfXTuf5euag3QfEt4WOWKlA/",
-	"S47I1Sn4nJQkUgyNLTnnV0yQyRraYDnKRnSdyRpE1ru3P5AEe2mUORBO0Tf8AtcYNqiPI8Fs3PWR+Kl0",
-	"vXogbW2Z8yuqma2qxqQI22UEIkgyHxLQ/V3iujcQv1JD5wwFAKA0hWXWTUYvwnAgI3MwcmWZPr4MPmU/",
-	"84zHkL7fPCNLlpOMpylEIeUlw9LGsErg5MF37z+eDr/79KeLi6Pyp44lAvExsA1nwqY8oynBt0tXwcOj",
-	"JyfVufftAFlxwEObdJedaL3wiDvuYzx6wSMljlwsiw5yy28wQjb3fCeuSGDSd0SFSGLg85C4TiiZplIx",
-	"iEydEcXw8tZ0ksJC4Qe5jOdTFHnOREtMfiNY/Xz24Bfoa5twjEJAl9uOVQeJB8CNhOGMmoHZ+2X6iyRJ",
-	"vB+dTV8alfWdkfI6+Fvp3c983SWUoqZ0eqn6tVUrkac3GqJwYfsRmKMivrcwpm5dsZymBN9WbT1DopXK",
-	"zwGUaMbdADRNfcsQOW/6ns7XLlE1givdgketuU5Zy3ZsqmrvXj/HXS67MlxyzNe1ybzROV5xmaL+2vli",
-	"/bt7ZavrF/7oFhPoSZYEbR+AysbHr69KHKFvdJlPF0Fg1MdEh7ZMyuLAAboVhlLzUoDBJWLOOi/EXEHH",
-	"DqLlHLKMoYUEGmHof3atPRgRNM8lwGSY975SFhuuIVI9ckFIFTcBZaE9mLsKijGnVCQ8sbceQiXT1NqB",
-	"sYYO0wUb0RXN2Sgo89t8MGFiPdI55XFVYVO816LOy1xmXCFyv5YEvhSfEp8L607v1YE3ox9GgBXeXdTD",
-	"ewBV2XcwD6nW660l9MvJWTIyk00pdGqNtB/ErBLYpvJYpdDWLG6JgX1Tj4FFg2DBPLgY6QWkhdpLsias",
-	"UTcw6gLmumwZPwru0jQNKxRGEHZgOlo2tVVtUMVyKXNtWc5/ynn8rRBp8s3gBP6T5XIEUDA5M5scr2zq",
-	"SuG8fbRklLP59hHOCT52RlhhewKx4oGRHg9OIVrfH+5C5tEilxn/AP2pEmZ1dVS8AtUWUP0duQ4HAcG8",
-	"7+g9Chlhk97bmoNDajkVa1vOSqZUsTMPn2n08MY0iy5BnDakw2FYMNBaJdZdT9kl47TB71137mwUvUAv",
-	"s5xhh99fz9++6dEBlk0Zt50MWuPY7jl4p0eLk2i+edDEwdeRVTL9/LSiCkF5WIdwFITFbrftJijnsruT",
-	"YFvx3paBX5tPxytKNimTiSSqJVRrn7DdGb1CpYAulym03NNYZkE1SRlVmpzaHsaYjAtl3QAIFFRHNfU3",
-	"PBxBuiU17pJaxKCr0V3QnlCN65oupGKivRy+c7bz5su15dl5bc+ddUvby/3o9+dWclDd6PuxDs6/F+OY",
-	"V171RmEsSSYCDGH/O3rw/uPD4aPvPnVy+Dwy7PL4pAUbYkgKYS5bSHwCC8hCRKA5NGFzYxFBqaK7h2WO",
-	"7w4aSCu2K6+DW6UO0wvMHzd7ncDoJk+MMbZyXgubht5QhPbkJNph7CdXnzKVWca108PdOF8Rdw11bDO2",
-	"/O677p3RAtkZmTH+cRTuSFfdo3ZM/hNDv/nl4H5v/OQjY8dPWMn0iiU/uVaXnTpgvoklJKEK7DViq+07",
-	"hw0Y3oppj4gAIVgsFqHTeGeWMGs27pcq+0LiaIaqlByWTiOEzTzaq2k+2v4bfSk7jVHEblVXjzcM85vK",
-	"qj0/QgBjiM5w2+6yXHX5UtAfNAPQ/VGlZ+YlW4/CTp2bHiSaFmx7gA0Jwj1uFxglLFuj6awSxKgZDgD7",
-	"z5hC2BlgOLjiUE4Zc7y/ltrfO31gcXOzIUGpx2aQJLUpukRCFcI0Z9rW1V/RlCce/aIMbW/oI4EJ//jb",
-	"qhXfLdRtU0q/58CmKtrn2h5/vBWCIYbgmbLc4uFJP19svDTVjmA7rVY/T15jJ2+M0CQSG5HKQuh+I2fR",
-	"PMwSIRzvNhhke3vsFtTS58Cl0J3P3Q6YEePf6QBjWn5/WDkbXxAOq3nffNQ7ej4tlIxhtWh+PJTR9C6u",
-	"mc24aIjJlegLvtwA5I7t5gic4ptq8zzWbTdwo0Dn4IZUkjD1nyui+FzQdCI/HJuX4p/bUsvyTkHeheFd",
-	"n6SPvnQhmwtbtjgdIuUl11ImsntKfs4AraitTzqUqdKMlSgjXNke6HROubDVMZTMKE+L3FaeLKlSDJ06",
-	"kHoGMAwuDORABeBix0bq1d7LXkg+apePeyXjG0tKFtt9H2/xuQDurolRf7GTcJfXhKZUYFPLnt41/8kA",
-	"/2//ZkkNZnw8wbmxUNccI3OoXoG3rk1b6gkpeKj2ab4HE06iXz1p9QT2MYxrZ3kb1nF1Cn3boG4soL4L",
-	"k0Ab6fAhr7zUV+O/E2+oWZ3HAbx/mydzqw7A6nR2dmRED7uzT6P69mGyo/cHJO1FqE6ORMpD4TZSGNW1",
-	"ppkt4vPpvW0i/jWbFQq7E8XzQyK1rrqpRV1jG+2NnggJKwPnsTN7w7SOWwM0XS7oaLqgQlQyIQPVaML0",
-	"tifW8tLHqUet5fI9As0HUMiafagbcezNGbSpZ1tNEMQNtVHEUWKdNJsKSkY/jMJ+0fEnyhlE/g5/G9n6",
-	"13K/ttayV3tyuTKA9QiMcBXfky2h0tgLGoKdMK32E99DV+vsdKk3FLDoPd1MuK3u9MoK6iS8SVA11hrW",
-	"mLGJr5o2tYEUajRWIag4P9YpIUrN7bRQZ7DoEbVJqn30KS/tbkOTcoPvfDuXs+96I7s3DnMXb9wIVTb6",
-	"lbFEkZBw4wb1nbw1IN6mAYCVa0JXmIfcpdXmNdwhO3f4/LbrdVPayd882VrFWb+JymSeTq+WCyxHfbz1",
-	"xfu7q9PdBXRbCGP+KJtY1CHpJ3pfbUqPJRNJ4Edw3gk2lUJma0zNFAnN0U/BMl4gJpP507RQWmZRD4Vt",
-	"lxN+crqw6RtqKYWCm8VhWAyGgzkzxAKJn9kyZZh3OhywbMIStPqQYGxJFXwop+JyMBzwzH4D/jFiCYeb",
-	"Ti0Zmy6MeMqp8Pup3C9S/yE5zSG3Pld4b08h3q8gjpAwCSMXCqp3JkbIwliAKondrVPwObTswpvNLjcd",
-	"Wg1V2f7Rw02+rzqf+gU0IKFwNFlrFg1/vo2kHRI5A6exq2yHVOdtcYx6yV5Y7VhJ08A832goFtoHOz0f",
-	"I9BpCn5BJ7LaZwFoXF3mEeMQyH58B9gL8cxI190Z1EkbtpBXLE/pMuIiLxIuR76CoUNSPr5RFjB06R4A",
-	"Fya0XB+dLnZ46UnW56VklDPaFVaWKc0zqpvuemDhjp/qs4u99g9NbyvueycNwayqW7Oxuxtn5GcYju62",
-	"Y1ghmxpJhFsa0w896VYJMZer7hIJvvFarqJgzVxMWXc3s5aapt0G/InPixyTpiH5a0dnrx1xiEtu3CI3",
-	"WqQRiG0o0pElpNIjQYVUfV4oVNz9Dv1NIjIRVB8v/mzHEcpTlpTiWebOQW/TNTqWAVVYtHVYbCpamO2D",
-	"wI8g7t2OQ6FyFSqekfFcBYOtz8s6ftu1hOnK8xiV3JzDDzQtMdS4mLGciSkj56+ed5wI1tZ1InlMtUeK",
-	"x941mwXm7nSGZMKmtFAsPGKScJZ0nJcjlJG5x9Uuss5v2sZJbnzdk/KWXj0h+fmtC5ikwmCNzLyz/Y3S",
-	"srPx7QVjZyd0TbJ93MgzkcWyBQxvGPRmhwwcwpMzYvZ8jQ5R0ZQ2pDTNGxoFQ2ofwEhYKl/IApP7ajKj",
-	"XehGYjIhUX+G2tO1aUF/ADVnD5UmxmllaWHH6lvIcbnkIsA6G1shM4KgzjheuWpx1qKx8OhAhoO4735i",
-	"nrEZdTldLoYe+c32vwoQpSey0HEokChy22/mQ0OS1ADcxuhG+f3k/dgJAl/IDr5s2OKOGG6+7tJtQ+wo",
-	"fltImvHNc6i2nu2mDl7a9ijOSVAWAY8u2drQkE0HidrX1adHvVIY3m6UHFtg0YZUhbSDawejxJGmtlsj",
-	"RoXanqHzC3P5wWWKZnTJtZOFPfbTaj7RnS9NSxCdb81Kp8drz1xpBNRrQaVpXa2b/Rt83JwmncdK2pgm",
-	"k7VvYeIzm3pWtR8028VivPt6a5h5v9QXv/59ojQlCdxGmMaPfoAskcpKbjVBxM9kd0Yu19Kbl28xF+RT",
-	"27zebEBN0anmV+jqTZluQJby77+1vL1DR9pN1rbf6s78/SR95WnP8zBq69mZNR6Em2GzbpWjzQz2p39c",
-	"R28eMK9144Pq3DboYld89c0oQd0ZFqcFaLo2LXKu12/MXjiUwooyFikbrypQQzJWk1F2Obo6Hf3Pf/03",
-	"KNiwteDkZTSH4gw79ELrJZgs9lYcga3f3gUs7DgGj5dthCr9YgFWI0Dg6zCRT2BpzWQj/mXl6+evnj8N",
-	"m2pZ7HWe20IZNQxqHKqbpAITHn9UNoI/vBCV0otavooakmQtaMan8Bfzs6++gY8ybJBhdsOYU5qkcu4A",
-	"rDDYNfT1a0MXT7kQqZzjAsCPd3QhLsTXX/+QswRRudTR11+T8XmhFzLn/wnfeUq+hz0kldMmf6K1pf7Z",
-	"9+2xbRS5CFsWnl2Ihu9eFCcnj6Y+ExyOGn7HxvDJ8fHVqW+CeQykRp57z9yl66drHU0EmuXiur6XCWew",
-	"pP/95uWvBGvM3qFZ6HP9zF7YX/2zqCBKVL/ryhV8kwuoOrsQL6HBMCxYkfFHIzc+jYeEQu/L8ndDEtzo",
-	"n8ZnZBz8PAbo/2i37AvxlmcMp/L6px/Io0ePvjNb++7tD0fkFynYGhsWVXG84Ik3z4a+26S17M3vBRXy",
-	"wbs3z8iEKZ4AeoUlAyzBN/v1Y9DJ13y/7EpZK41EpBwq1Mq2/1BlF0ukQzfM2OzCGLs3XIjx/1pRrv/f",
-	"J2pc4ijlTBe5UFjXh+geaVDuCfhNZc24741JHp48RHcY9Gyk0OGUpymx9YsXwnXtoJoYHfqIvGEiIePn",
-	"CcuWErLwH7xg67GtMQesLi1JzpYMWjXA5BSdsRSt7YePwWdmS2XHDoVrbJdm1jP+8S2dj32pw1oW0LDQ",
-	"jqBlmpA/PT59+Ody3lIwwlLFXAEr4RragQECqD2gH8Gp+vXXnhi+e/zkL75HKyaFqqfm2X8RVPrJvxAD",
-	"61840L8uxL8ePHjg/988+PjkhPyLjLmAwrXRP5QU4yEZw09wgCPw5Y7Jv3xnCzKlQkioNDarOvO8lDOL",
-	"GvYnwxyG2MYlsNT4z8QOeGoGLAS14oAl5uNCkqmXQ3C4gBGA9XRECnZGxuhaGmOZJuI12U8+Mp+cyXzC",
-	"k4TBArhQxWzGp9zcaGAOuyUY855Yrwn8oYTnBxymoDLF0K8d4bEZQUg9mslCuBmDX2ZJ9cJOGH/h5R80",
-	"Ny87sdgvPTFfypheyGRkPmjbA7npmc8R9oErrc7I+Nz8cWxZi2tF8EXlPvad+Zi5/1I+1bDukqpH/vf2",
-	"04YoNlbL9RlGO8oXwde8ooqA5DM0X/a6BCLFwU8fmsGXORRKgvozwrCUGS/gC9vXBBgdQe4cjt3QniJX",
-	"QCw1CLyxGwdOd0nXqaTJSEs5Smk+ZxWS5KpsMJ/yjGv37hMkNosaxJJRxhJOR0YfqH/ATHIMEgZF1zEw",
-	"A37oCbKJlUUlT1CCJWhyRoxMOCP/LKTGKM24xDPzH3lkSf+K8tQIGvyE0hJ73NMVXZ+5mruwnn3oxRHI",
-	"svFrpvP1g3PzA3x7MBykfMoEgl1zh1KXG8VtSacL9uDh0YmzEiq/K1HmBm9c9Vx4tZ+/eh6Apz8dnB6d",
-	"4FtyyQRd8sHTwaOjU/i4oVzQJc2NTVOWa3Wc8hmbrqfoUJuzGIgySPqEGTqiGoCJiM3Hqvb0qTSCBXJ2",
-	"uhQZVwv/xl8pYrEUjJTeSAaW+YWgwmltX2GfauSxIUoGiyYA9M+DO/nRCUng2nttZygFM/pnxip9lFfW",
-	"A+zWoaR5zly0525iOAhNlbTMTcMOSFBLHPh96TRjx1+Phz7zHSnEKjvedcqleJ4Mng7Men52O38OJ1HJ",
-	"xnr6cfDw5MQCYmvbC71O+eZ3aCxtM6WqQ4GfBXTsTd0aqWJoW2gpTYp8jhWnudKgTCAjmOsQ9J8g1bNp",
-	"Fn5Zxw6zE0ycIstovg7iytA/WJYtnmvSGXdW5sTGK9FO86nemFMHlG307QfsytVVW6rePIFz8+CPV7bG",
-	"NwQ9a4gblo8cO+/QcOuTDvd0E5E0RWwvQgFPoaSmS7Y+QicgOCfNw6D6lvIB33CGFO1rpTZPRsxtdJ0r",
-	"Yl6qTqphNtpIez2yMJKHnpIivsK5ZXBsmnnIoVeeBmtgqEiCOUkQcb3hfGS+75y20NUbyPXp8OA7yNf5",
-	"9P4aBUzJSU3C5RzEBQTjwBxG9jyE+HhbNbEFW/mWz6GUYFOZJ6qUEpO1vGy88371ZbO2bTfLFEuvmNH4",
-	"ljmb8Q9jNC5AhzU/GNUaCIalKb5A6JLmEOvblDzfr+VlYNXfnvSx7dmBzMO67hhR++L1nYn6OkmwuqXb",
-	"ybDi9zkUHQZo5dAiv+ZcaqBNIMX3n4aDpVQNWSGX6Eewne0xply5HfHWDE6xCmYGGmzi+2GCcjIpdMVX",
-	"YMzGC2HURoBqf24MSKM5qVK9cugUdoyvlEdw9+ADhYpqPHifVQ+pN9n/Ri0tb3ku8By8YGsr+kDX/14m",
-	"64OR3K9sVVvQp6qL1zZ/q9H86TXRvGv0F9fsQlIc+h6dVsQZll8w6jq8/viWNgIB2MeO4RkY6+HJwy9s",
-	"RXtKgu/BxUdRWZiRNSRwrQT2LSCBGK0JgOBmOvZ4xtH76blWxEzXmp+2q50UzLGihe1h1gnmkl0oyRl8",
-	"2UwQq6+M9eJdAZu31ZzBZfUyxxnX+LX5UL5SvlXnlrukyi6HU+IQUdw2lzD7cUaWOZc5d9l5JfZTbIaF",
-	"qiqz26j2nWI3cMPBObCkiSXg2NEe5rnFSr9FRoCG1wBj7PHb6cblYVQnyCluZwhLuBBLjF6T6KcwPBf0",
-	"KLYSYkFLs6ZQjDggRnPWyRDRBEKPGLKG+QRwmWUqv59VFrEz21en2/Vy6/DGDJZ1bfdgKSA63X/XwBHt",
-	"F0WVKwRbHYAzDn3p3dIy9mTwV4WOcDQXWhJqe87LfOtd97EMLIx48glZO2W6IVHQKsGG0+fS3H1cL2wp",
-	"ZpUx8SO3pHP2ZctrYpFnmFbTXZMyuoLNxQGr6JCEvvdk9iRXHD+gWIJ5rRuGWNRlaFWhCi3dkDn7Unx+",
-	"WvBLwbbuc0+vh9+P58+Aa5Yuvad6UJgz+Znw/fVcx+XCMQXqFi7mXcw4Y42gw0LI1WdvlB5uNXuy4msG",
-	"STG0Jixss2GXrGHTSVa2TwWqykmvq/s44cp10tqXt62SX7vS8ft/7Dv9nrvuFHe9YGxZ4y10x9JLcL9C",
-	"WiRNUxIgvPdgKYTjuTaOws/fM9Q9Q90Zhnqn2AY/zSmgyvfgmyuW89n6gHxTjyS5vMcMnEWA4M1oiumI",
-	"PhsVLlrIjlkwumTQR5VqohZyBV5bj8Ttl+tAsYZlb88pzdiFAFemRbEPvw8uXFitpZex7c+jy8CRveqT",
-	"I3JO7B2KFvSUCjKBvqV8xiF/VJpn7J8uRPg3zPnUTNjWc9a57P3NUGlZhqQAk5rb1BkuCs2CnozcDKtX",
-	"zOJW2wxVrsjjh98dXQjXT5H6XcaWtFTAdgfNPYFgn5w8OiLQYCuy5jJP0z79+OS7aiSMK+hfFotbIRXt",
-	"KR6j8ai7ZDgiPXlaQ6/5bYqAc3VZ5QrHKhhVASJrFAe1vgqN+T/PKhj/txSBZ2EXEMvWHItfY532msIV",
-	"rqQwFjzpULR1vS4ot77tUfng6K4jJl8p6WiIxofU0xyUdxUl5B+Sg7kERzcuXx7xZIxSZs60zWveAnka",
-	"82Fi3Lzcwi8gZh4s5obj5eXI7VpReYp3Rqm74anvyXc/ANVC2UtAuHEO2xTaxx8rbNQaEDgPxSdwlG0m",
-	"gx2ApMsbt17kM1efBnn3ZUVMtqXjTSywcAtM+TkFFYJzue2QQvNUDhVQ6EDnzVGFCiHdwDXcohTeDfHx",
-	"UrBuO9qP68od6BI/+AzY+/DXc7noW4kb9L/l7qYL5jbXse/VjVGAUKQNy9Jhl9PGt97nYUfMRgvsr6VH",
-	"9Npoyo7RZHtg2lDFy7CiiiwYzRN03aZUs3R9KHPEZ9t6745esDVRLL9ilaqWNJWFDvbTl5e372j52C2a",
-	"tEEDyy/RovWbvN2gLY/tOuzZEHOgwZwN6KbZmn2uCSKaI5M7eGeb91a69NDIBSizkf+tNXOh8NQ87k1j",
-	"81sLwWCr6XJGaJKw5EKAuWvbneIzw0DCaM8XFgzpiJynabBcfMLMOUCjhk7DzsX4FJkLCp3lDMq+M6yo",
-	"VVXnH85MrO1qMzJJ5fRSYbdbvw+YvQhTSpntkO58h+i8ZAl5fPLoQozLrrbwJZaMmxPi/xq0bP3c7fpy",
-	"LTds1vuB2y9bfy53Rk240YkfyqSvdBmOCZmNC+v4Y9joeYs5X+v4jGKpLG/vYM4bvncxDO0LfdG4t6+j",
-	"y80wfSahQvdXmbuyVp89nOR0Bo2ZqSuHR3GF4C6uHLkMtdjfG4GQTxf8iiVPiVpxPV0YzU7OZoQLpRlN",
-	"YuIAF3Tz4uBz8iiUpHHbDoXGmRzKn7CVyZq9CSENXb8G1OJLuBNi66UIJjIM4ly84ntvUZh6saHfly4e",
-	"hrvP7YfXE/yab8W/0PfCvZvehdtbxaF8CwFH1lDJtOVNuPd31TCOXcP77WbyC+zsfs2W8o0Yoy/Yers9",
-	"6oyzQ1mj3thDM6p6Mzrp2tk43UPWdqKJY5ok/TOCNoR6PCKcpggy5aswsyPy0imU1euG0DRnNFnbbB4l",
-	"N2NMNEn2I9Iv4I6Add9fEX+kK+J7dOkEVqD0Mmav6+A4Z5m8YjfI/dYtRqcLX28K/B+rIDVTu2f3e3b/",
-	"o7H7W3pZ0QfBTbI3v1unczcN8Bf78JehBOJqtuuBdosOpQZW3fx3WAu0E/1MFcFdafULuBzc0u/vhz+6",
-	"Oph5JtjrdviMFMJ7tr9n+3u1sBvfb3X93YzHL54bU0K4ACZfC8KrbwrV7aRfsLXrgHWtemYnH+N1ISqW",
-	"XTwaFEk4+3YgxWVKudDsg3aY5gnV9OiSrcceIMrWomGOCHYMZCnmKcVSOF4AtMXnnrwBn7/ZtI3nShUs",
-	"ecHWW2GPHMSPKo/vzsjY21vFgRI6PM76JiMFIvX4IzZ1rGVv1NWWK3l5owxxR9IXOh3/nVQRbnbme+OY",
-	"GPoKSBaih3Mpk9gl0JQggfR5nbTQkhRxB0CZGtm9L9O+YOsuaQ53WR4c/i59wda3ktpwL4JuNIWh5615",
-	"vKSF2sHXELBYFL0FPnt/4d5T+3VduLNCVS5cTHflNqlWFRlLOnIAPn14FsDv3vPAPQ9cExTJdMqWAHNL",
-	"od2U44Q6JFEr7UtN9UFof3OvZJoQxaY5c9hA2JFvZjvozXM6ZWTJci4T7AYp2OqgbhBc3B9Ly3tt1mzO",
-	"4Ia1vHufib7d+xARM7G7HfCcnHVRBlM5b/dK/yznN+OVPnBXqeYa0Cxo67ZiDuS/7F1j2XJoTpelM8LF",
-	"NC0SljS3jODmFEZl18ZDd/yyXy5bBdhTbZoRSvdrm0W5cwmb8iTcO9jbpmnBH5tm9bBDA/8O06q2GoLi",
-	"5WTXvlGne0/JF2BiO2XXXNcd4zSlSvUItDBRZIaFTz98GAwHD+F/H8H/Pob/ffLhQ9C2vde+MZFAu8mm",
-	"2chCT2XWvfPIS/t8Z5JWTCnbhD26G/jnFrJ++OSb2yy9/lnOtwegXN2ukbqHCES9Dr7XvcOcefr4Yymu",
-	"PjVeAHNm5P/geretxSlp53iIrXopWCnZV4s1QKMBtB22DsWfbFciw7pas2ypVXQj+96H9pzCTLCyd+OD",
-	"rZHhX/yzn39VSGUtHdIBKy0uryV6WxuikY9qz7XEc3+Vrtu5sXKEsdGwX3gJH5DS6SVaPYcP/Fa2+AsI",
-	"AVfXcyvB4MoU2o2DWlPWO2/t3JmlHQoHoDZLRDknRpqn5gGom4e+3XKGbKlamTwur48/lr8YdY5A3w5n",
-	"3hG34O6Edid9hXdgOQeKWm9wzGbsOnb3NWmMdSK/GYJq0SKrk7/tKHd1Ntv0i14CorIhLcpmTHjt7Are",
-	"HLRJLfpJ+tbVXykEUJI5kSK1/aEshjYoSQuqoDWFbZOJcvqInIu1FKj9WOgU4CWjGaHuo4Jmoxy6mzb5",
-	"hT8PWfyleYjvFak7r0g1+JL7CC4rdozCNZN5dgxt8B9ga/1WS/eVfaPs2/+Zm7vlQrbburg/Z0awcUB1",
-	"4tjqNQB5gm6vsGsyNzKUaprK+R5WMZsWOddr2Ff34ZGWl0wMnv7+3mxNSRi/GcHsHlK2LVfipmXn0mg+",
-	"O2KIkId9tc0N5QjjB/volo7P54Iwmqec5W73hm6ednqnJydnJTqW0HBvdGi/bD9X8UKaiVE9eDrgQn/z",
-	"eABuSJ4VWeiENHw9h06010lutW1qUYpiVHTjMqc39YX0T1K6VkRe2T41cjYDV/vUU0iE8oaDZRHRTF7Y",
-	"LjEuImCd4krTNWBDXrKlcxQCAJucFiDujJYipIjFnlGI9iTbHxZseonajMyWNGfoj7QN8CyyYxNlJvl6",
-	"lBdVyrTEN5EyZVSgN/6L1WzcZj+zx3PTGk7tsNtVgE3+u5tm7p1Z1PVLmF+wuMtzN0DMLmTKmm/eXvfb",
-	"MUaejz/SQi9k/un4I/yi1W+Ev3eH8IuNoP6h/Eb3bPV5s9Vb1xctWAYTOl9bs8LQNKErum68sntR+zkw",
-	"VxfqRW4Cf0URS2Eu9Ba+u7+8D395/2go4/7mvhcxfUTMeZI4SQIdo41RkPOEkRlnaQKqvRRsSJhIlpIL",
-	"jRDweZEy5dO7DnKVH/sRjj+6f/a433+0r9xf8ff89+Vc8cLz3W1e88OPLb1GbQDiP3I251IEpr6fuTH1",
-	"raUP9/eS6kV5fbOScau3VlNq4cPvoulp2xSRZgFxr4vc6yL3svCu6CKByCuNnBbV5DDKByg0gRe9fWtl",
-	"xtBJf0b0Qirwcrj9nnGjGs1kmsrVkBQiZUo1uECcZHROEkUzBj0oNp2iYYTnNcz1OrMDzJ6YUZoCL5Bg",
-	"amZx1y9XN8/QXubYUVzmCcvND0EbIJozkkroKkL1HbOpYb51EvijRN49Rb40u3B/r9zfK33EwKtC1yVw",
-	"TCpQo9yxHCXDAa+V44/mPz1sWUPo93bsPY99dnYsBb6qx3zunOlqJvmV8ppWxCjNkQM7GaTfPN7JHo0z",
-	"+S3YolFAvSkjNIN26w1y05eDDjFN/ASaK5rTd/3ZNHgCsH7dVwpxBe4CWWjCbckQhep1owYbvVqRlKrG",
-	"FJKlVFzXc0gy+gFTRr55FOSPnETyR+4t73vpfS+9G6MAyL6yYnTbbJz+lrZPCDr+6P7ZQwV6VRYY36tB",
-	"94z0pUTsfXm9UYmGZfZyNSt4DwXJ802ggmzuMdRYQnVkOLnQg3VEfrPXNF3yEdYWsKD9Knr14XI/I6JI",
-	"U6KpqyhY0fWmAyvQfJp5+94Tf68P3IuxO6MPlCG+Pb3vl2wNhlGTf90nKJtzymVqLBDXXAUruBV0gle4",
-	"hyAvzQdRICzkimRUrEvpCpjstk28e16hxGI0ZcnRhfhtwQQZJ7lcLukkZWOwWIyRV20iD5juMmeJ2YJl",
-	"MUm5WrCECMaSiutepn7coAX1hhQM0vFf2D25AS60Q7VD2Kqht8xWvtae5uzGKiT4dAEXjN1Re8RwYtgA",
-	"vButeXyCbuUyv5WPf9bVMn4d24tlyh26obP98Yrl63LYRk2nEQ+vVvRlGHlmdA4rLs6qFWAWDWIX/IcN",
-	"qvgCMCDKtdww/gPCCiR+/PYL05MHoIcRuRL23PRh65APqRHczRVeP0N7wAi/pNKUKZdFMUbeXP3YSYof",
-	"f/T/hmJrfHl7uZs/lLd0fq3R8spALXdsZK/MWj6DELqZJpqI22V4P2HpPueK32MGK3jyrePZkFWyFjTj",
-	"U5LLQjNFMrommiltm/KdC8KypV4jTgkapeYvUBIfN01VM9H8UeLrlXXfCtZ9ZQYd5ejdNBNvdyXXLxHC",
-	"IvfOksHJ95wpppsTrV7h363llzOyzPmVuWq09OF57BmGuTpspoks9JCwD4DoPJM5XkAoKmiScaFihhiY",
-	"AHYyt9Q4zFdQa7wQEMsxLeZDTEZYk5RpzXIypaq5p1hazJtgHb/dEYMTU9rKOV1xxSc85boRNbV8ojPK",
-	"JW7+38sXI7M5z6cLfmVsb2GkuGyE2KT2wXZv37X67WE5220vywDXAcZnP92MImDJvd3Umkox4/MCWcXB",
-	"KCQ5nQH2o7HRnUNGSA8yScbWNTImmbtxrfIXIDBYtJmELVO5RlexvhBSTNkR+W0hLQwNOp6ALdDTa548",
-	"2+Rq5wdmYFxKUQaehdRObsRY31p6MMQXYN7ZhdywbYejtt9ueIp3x317M1M+FBbf0hHoJv9WL9Pjmcwv",
-	"AXwq3rQWmwPYiwZEO7Cz4RQAhPpApxU2tffsU+eIC2WMXIkhmazBeOHgE8ULy1y7EN8yYmAKFWMXgioy",
-	"/o8FFUnKjs1j4yPyMnjITglvGzu+AuTPCSMLmlTAso3IYImRQCkizlJlvxNjcbMjXwaD4yp+Mid8Bznc",
-	"7PNnxd97T3hP7jYH2Yu3Xcghb3V5+IeuU8Nxg7S4OPxsb7XR8MKIDyN1SCESlpcJ/jF1Ca0MkCRNulLM",
-	"KfFO8H8WrITQcabOEXkppqX4DuSUnQyH7ggYObeQ2UZjgYg8SxX7KmquLIvKIX/eIs0t5FVx8zgzbuwt",
-	"asBB6Pigwu0mJ753Pz1prnQdzsdyZBeR9xH/UUsWq671daUDg7ECwZzIGcmhvVmCSal6wQSR4og816pU",
-	"MQCbKmc0oZOUlbD1RkVx5sOcX5k3C40toY4uxEtRYpATxbTmYm4YGNyQXMzJMpczbr4HKMkVJyVMULnC",
-	"I6dqOXPFKzcyJ7lMU/OvAv5CL4Qxx1I+tS4CF9IGV2dETFg7+IZVnx7uy4ZKYjNdm5A9RIU0XQ8JVa5f",
-	"PJ6CMidsFshtXvIql2JeKS2u+QXAmM2zEfzYtb54e+uS63ckdLFS7miSzC3Mf99ucMg17XpZM2iz57Zr",
-	"pok2vevWzVYjHnEWQVYj2JlNWlXPtEbz5ms2q7Ym3ua+cg4k78MiNJWCPYXZ2Tym3LuzbSFv4PCiLpgE",
-	"7iWb4GjftCmcVCQXAlY8tl8a4RzGlrhLKDT4KHauKB2mfo5UEymm5j5KlYQ0jdr9YFTLdG2+VXrKLoTl",
-	"pcxlX1rH19CmPGhrMoe3Ft5QtXvLXaKxawV7Pt/dW+Vabe9biYbd3wK31gW6h3HuNNVjo7ZN6PSyPwR8",
-	"TbBFPXiv2RLYfYiOr/RSETMY0YtcFvMFCgpjaDpJMSRLqpRhbrBP/d9tVz6rZE6gj8651Wg1zbU9iA21",
-	"U0M/KaqkIGObHTnScmS+MzJfGZ8RWlVrE8lQkZ6B0x8TIrG/MKrnVJHJ2k7YTDQueMwI39Pp5R0XPdcq",
-	"BP6O+9rOS96G8JDNLq/o7kuJO7bAPcXIM5jopqEX4mXjYiAhyuoMSS9xUyyVzhnNrkfcvPXK0oRhRSYs",
-	"wK0GrDJQaI7IrzZVmqsgN1rmpcqyRZl45xbyR1Mq/MLv9YovXa/AwnibuxKE2eBWphCRgEsX/yVnvSSB",
-	"82m1p7qHYvYzT3OvrGV7uoXbn0PlW5RSznsTbV0fmr5dUi8OLrDPPVkJZvQ9a1EekXMrx52nkaI1mlLI",
-	"l3QvAfF1UvhcksfRhbDXHORwgN2KL45R8o9drojPv7RdHMd2J57a5yCpJxrvgJH+oCbna5YyqtjtRHw7",
-	"qWNfqpp517VLGwYKHVrKtmb54Dl6pxvk+KP9V2tL48pWDm5Kzrd4Pu2kD9XmOEyDafcG7yzGhx0f/rXI",
-	"JlDH3f3kjlGq7mUW9J5emxkBIbWMUaFsJqnd3mpw7pn3AtCy95AU4C9YyBXRksyldXlIwrW52Bq9DRci",
-	"6KhEbNu8MO4PAaWc8lRFHRNwjT0++Q4kAOYWLpFcvEsVTB53yUYuLzyFOqvcuy7uXRefheuCHugeOU74",
-	"bHb8EQyf5kvFQjtss1E2t1WAAHIBGy8PpAOLAE5ugPeCOW0LCNs2ZCfwf7fZmAy25hmfzVruQRvMQnHI",
-	"ZzOWH+JK/A0L8Ku2K4DWmt+suGJ35naEHCvY3i3GcPjg520KlyvpUHcQLPtaig+C7zeawblMU1noQIoE",
-	"bx1/DH5yPcFbMx7x0cHNbPG2rEd86lB6aPBJn5+UsynjS62iG9qb5coBwm7HNih8TAstG4u0zoO6Ncy/",
-	"CtwOicMGAhMFd2JIAv/x6VEMFeO80PI1Dj641p6ifpiWA60kEdzmjfw3uSKKzwVNJ/IDHAqZQnKdgkq3",
-	"impbIQvcSCQLmysR88JXd/2P4mQJVn0rwf1g/HbNsZrMcif14Ntey2GC/ot9+awmPm325wMsUW+GPbJ4",
-	"O9hwfZ7T5cLmhHsvbEXL5YgwFO8O8AzHfI1D3mJNazX1tSwjxezOzdJWyJitVsA25XPaPM4dq12vUxkL",
-	"d3+7NlaFMLgOfaw6wtD6/ZX2t3RdN6u+0FIkOnbpbS467C/2IaHolHzqvSRcEXZF0wKy1SZsJnMWpIqE",
-	"yc+G6hE+yzyiNZ0uWHJEADoIvnUhXBgD036BYihyjfmt4QHo22DT6EoWkgnzJjem7skZpFI3V4eGx/kF",
-	"1IhWlnPDUYVw7C2OkpAE78wNdxvzP1QNaWVGbczeen8df7Q/j+BnZ5s11WZUai2mVBCleZqSCYQUE18G",
-	"pQhPELgLMk8Ng4K72PD/LGfMVl5EvKtm2HYG3XI2nUoNYJxrrTTohM/wZfuJn8FhJj34Ci8NeAvuzYOy",
-	"+t6z2dsDaz5VZ9yhhU0wd6JHs2y/upv8JjW2uRF1qMXQvjMS86Vg9T0PsZmVd8JYzxZoHVu0p146Q7hh",
-	"DgwrXuVwTrwGFgJeYBB4FSR2fKWCBL5qhNhraiD5MHPj1cs3b8n//Nd/e0/++IwIiZ5eVJsuBFYZeAXu",
-	"iBiVFsJmyA0+EGcoZ43ROmXBRVHBY0vVWL2GPolbUb1u3ykRLvtWvBI76jl30y1x64s5iF9iiNyFbRhU",
-	"kV2rSncMt0rv1IGY4IoVzJ+nqVmHKDGTMyM+HJwr1SSTSkPYv7KUpyW0DzznQMDkVaVmSiRkbH6XjImi",
-	"a4UZBoD3iljPtifthoVJaGq00nU9rl8GaS2CrBlcSAt0hDQ5jgkxVb1kX+BV/UeUYrD0WxRiZvwvSpDd",
-	"2oL2ra8FXtsoitfS2V+GzxQj56+eb1Vte0u13UuzYpLtUPVZYO1e8qXqXZxl85Rszenjk+8a8qecj82C",
-	"NVk/sq1HRRm6omscp6Hyyvzts9DGbkCYPPMlO1+IMLm1Bd16fdVhZIpEJaeLof3aPn5DpGqHazG77fy9",
-	"/SiXTAxdriRECbzOtaLqtrGcrFXrJg2puTFbvQyXKd+kiCvyjyKZG4G6vlZzfVcaOqYTmetrvJwggGKT",
-	"aYE53K2kI6mJHu1mE1nGTDNO1H/YO8FuwRvNmFFutzBbRYACCIThEuhVoS2wovPj1JzVd/L++CwWv6f0",
-	"+RGaGNg1WIuQXjKYs9evjG55DZfLMU2uqJiyaxQNAO3PszI4mldQtVDzZEsbv1lRYdHyAFWEcs0SMpO5",
-	"11Lh4oAXwss5BDCJyRVc5b1kuZcsfyTJ8ldJMFnde+aBcaw/61rkCbgSr1maTKlIeEI1s55+gNVb+M6N",
-	"ZrEYZMVmblIckd+CztA2ltDPJXchtvrk4Lv3IuZexPyRRMwLZgRKuQiN3KjZ8lrECwYorlm+OAMfhCVX",
-	"ZAE4bIKtzko/2lQWwqgmXHicXfe7I/Jc18vdPTraRlwfpVHUOQZrvRco9wLljyRQ/kYRI9MF/HEtc6PJ",
-	"XIdEaU6bfuuQGqnLvQF/le0cAElmtldMe5b0azfQZ10GFlnR9gRkt8eHSj1234t658JqMOurKzvMMpHA",
-	"+d0t71wEV+d6aPDLQOWJrOjmsXmqiDybVQiblRYNZYrXkszVF7kH89qdhz6a3YXZWAIAbQOziCvy8OTE",
-	"+cSprtadL6i6EBuJDEGePbmRNHtFr1iEav5AqRK1tHy3AbeYMNEHIaeqthxeTTv94lf48Atf4Z4S/Q1q",
-	"myh3aEsK60F1z35oSHEBdpO8euPISEFe9LXnQG+X0XYX6mAQ+5z3zhhK+8++NYRL5lSzFV0TteJ6umA2",
-	"xdEonYguHyCg+BSfVqQkEgIlRaCQyhSjTSykMOmojlPvEe2t/zamnFhNpFNGJX73c1IW7vOR/jj5SL8A",
-	"vGvAZaxMnrEsW9bAXvNdFSIujbZeYObhBlP0Zki4HdHI2BMq6AFJk4QlQ5IzSPMGCWJrmQ+GdFSmRrrj",
-	"dKLMokxdu6XY+9KINlRqAMMiXLfhYY2uAhVmKy7Ww9PHf3n87aNvHv9lGzTWIQgb0vju1qVMpwuXMIG3",
-	"35QnLCF6xY1ZjFWu8Rwrkfg/Yw/WwIpeypRP196O9jiGMyPnPDTEhcDbmIlkKbkwHJKmFTh2CJPE8AqJ",
-	"p/ScTWWelCqBZmlqXnUBFKpIIS6FXIkjYjRAPAPwrlyIEgEoLwQUYlDIJTnzFRo256yOqxiPp5gvN2nT",
-	"11ul8Bop65O1u2/CSQsjvmZLmTclacIZrWSROhl3ODA3T4bh5z3KCdIES8pUICv5fL3MwRP0Y9xe5tfe",
-	"FXY/JzmHjiqQzuB2RRWTf7CpVtHkSm9lY9DRSuIA26Vs/CcYsboDHgBse8qv2IVwBzEkc8OoPqOfpbNh",
-	"FUBjpm1dvU/E8v1FNb1kmKpWvk1WCyaClIxJzuiluhB/SuRU1c7tKEv+DHDiFRUMgAAFC0PMTgj4Ps02",
-	"uxjX5iKrRtpsdj28EDBBDy0YdRtqertpqDfjDHSrukWoDh/RpLneGtH8kiK4d2y9ewp9s6xA6ENjUQHC",
-	"QQ3JhCmesKrNEoiU6xbzmqk7JePNmfo4RwlbRNWmIQco1F3UrQ0JZhZ9O5rOW6b0bYYX3uacplsNPnsP",
-	"ut6KQaR4KjNGtLwGVQhUYBvoUjRbpj4VugcLsNmMTTW/Yo0xYzAZMDLmnaiGnoIE7MLH3zRB6IZZLjNA",
-	"aTDqANE5nc3MJJiS6RV2fJxhO0drisDbiq4hymfpE+77I+Lg5saXbD3244GukbAlzXXmqPiSrSHTO2Uz",
-	"bWRG7CqeM/2jW3IjhuTmKdsiz68U4UkTmM4lWzehvH3z+DZR3uoLbquxwhNKrEV3UB+FNRJTmhgr0kJ8",
-	"SCQE4XYYCrp2Qi9cMJrqRTNqITBPmpZSUcs5w6p8RlWRY/KdLwlY0HRGFrLIh9iO0Lzq56OOyLko7Vij",
-	"q0qMHENTGcCSTS7E6clJaZJwV/IHquYYpzuGxL4JCGIEmisJnpIZT7W1x1Nu5iQRLRv7lFNsHW5Htta4",
-	"FP8/e1ez28YNhF+F8KUXIWpTpCicU1C0TQ8tiqSBD7WhUFpaIsQlBZIrQfDLFzvDv13tn+pVVk57C+IV",
-	"ORySw5nhx2/YvYRarCEtZDxcWaqQjofwN6G7g4D5LXnz7ffoYMsEFkLNthlQWMr0s9PBe9R+z1YCtkWv",
-	"NhelcUNylTFRxuCEwytjQgWnruDrEt5u0LyVwwp+3LbxXr/5YQBb1SAhd1rteYY16pvk8H9vE+W71z9O",
-	"agQqE9WGcyltQBg6+It4uVIuhx0dJ6J/rw6wOKOK3cMdbhKK5pweSWEYLPFMoZnutQGuKnA3l7on0fXf",
-	"Tkg66qsY99ON/htu0Ylrwlf1PATdVyntfBGC0XofHaTvCRl1o9/9m6d2IehDBdPPDVmqwtPhfnYtLVyX",
-	"C559vvUnTaht7a4/8U40CAwM5NHJMfcSv3OMuuhqUhsoKF7dS7x1BZsIf/VWKfhn5YIxJC9MeeB4OVzC",
-	"dla9MsUfMkmXovkAQNbR6jx/BTmN2oC+cDqj2ns3JKa2nK8mRTHVGMZiIK3JdM7RM3863fCdxKPvwimA",
-	"QZDKWXDL0I5YFdOPANp9i5vWvwbBLe0ADW3UoxPt0pfE2Fmb9ck5O3vkGYu1c8hib+fmPFlXX8if6CQK",
-	"uRqLAjeQVXHStwSpt2BVay2MczZqVUt1Us4m6soXYhnGP+qrA5+EvvIZB+V1gqOuYkDjlNegpzv3UWl0",
-	"j6tvDuIxbbtcBe/td4FzP/pvLrjofB8dJtSLOjWLUhq7magar+LwX701gxK9/lfMmx/yJIbNd95tAUL8",
-	"i1D5oyNquR5zNuEwxjFi9qxN5AxVYeiadVmpT/DBuVvpI5crNmRnfJKWi4a82cedcABwKMrEDFkeIW3W",
-	"lh1ba1XsFsvqvQyTRV6O2yeOk8Ttlh1vHgakiME08cxu8NWeVgfIpCCIxKXvuXUwkwNZqT3ThlAh2gTl",
-	"0jK9p6JR0I0qSuEy2ijcJcMmmOfO+p0wDWOEIx8CYsiqLZPIXb8CcuU906Db9GxFwFFcsoeNojnvWrN3",
-	"+MUFtYU9dFXoo0I8q8QpWxWa2yNstpxKumY5k3ZRLtvbvx/KdYrDVnoBWoT/fagfqijGDG5yk1yjVsIV",
-	"NFmpHUstBM+YtGW/Ud3hJqwz1X4XP3vRL4XDOPqz2Mkd4dj564ThDKcQ69SwdGMkE9MwWfOn8O++tBQm",
-	"krfs6FGD8WomwcemJdFnARlMuFyJImNZWzLqLrnY7b17T4+vayiAM+Ba5f8KOH/VV8ykmbRWScbKoTUh",
-	"FSpbsT2Blu6FyxuwjtMpyDt1wmyAMs+M4fyPh6TDOmzTVxsqhjFPEiuG3odu4qvMfE03imd73ljKrn/f",
-	"9fkT85wBkXWnT/i7++ZFO4Q4iH5v0ClkLFfQNYdR54XN5NDJnj8Vhum+0veosJuLT0nH+YbyjsUskPsB",
-	"ja/6AQkSwzRO0oCosIz/mN57SQotbm5v5rA/nOynWEm4cS6DDC6hrLFPU/hAsDklYpmkDotbxpZh8Yff",
-	"Jzo6bcGjWAL8k8tHpplcAfz2VQVo2/T7nzQD8ajwTXBT+2XUDmlp5E8PewFJQrwVrfaydPHNjFjNY3Fg",
-	"pd1DJgB1CWoflc6/gfcVSe/Lo9o2ZbU8NQKWi1IiiwDYKh4oaSsk7RqGQHV8ARcFh9aDjpdMlKGRVUmb",
-	"CdKoodkPNehUG849NOfvP06b+hWYrBy3A7xAxZuV9HEqmLgy/Dx4qt21YgagcZGCK4pehbmfdnm34asN",
-	"4qJMBRhlAGmI7Gerja9yswGMojKMbKjMBCMZtTTpD2JOTblo6usPmrMsJoXVYwAB3yL5i5mFMcySsh8G",
-	"Lpi26biAOrRxOt4VGbcEQFteZUKtcWyQv01nwmXLGtZKZLEwkew4IKQBY4xFETcsr8yte+p10uIvSocd",
-	"QHw2yhAlxTEdl/uiNGH/BAAA//8=",
+	"7L3rkts2uij6Kjg661RmstTt9i2TuOvUmo6dzHgnsV2+TH6kvSVIhCRMk4CGAFvW8vjUfpr9YPtJTuH7",
+	"ABAkQYpsqS9OvKrWxN1NEh+A7379OJrLbC0FE1qNnnwcrRhNWA7//OEtXZr/JkzNc77WXIrRk9HbFSOX",
+	"LFdcCiIXZLOimmyoIjnTRS5YMiYLmZPp88XRL1TPV9Pj0XiUs38VPGfJ6InOCzYeqfmKZdR8W2/XbPRk",
+	"pHTOxXL06dOn8WhNc5oxbYE4K/RK5nEw1jTXBgZKMpmw9CtFeEJmbCFzRvSKEZVStTLrc/PGmurVaDwS",
+	"NDMrUvxuF2wZ/fAzE0u9Gj355tG4Aep49DRnCROa0/T5sziEPEH41rm85AnLyQXbjsl0tpUXk//zv/73",
+	"tAW4uf/whCd7wljkqu38poJ90JM5PDE1gGo41CWzh+ih+1fB8m0AHn6zBY7H9x+MRxkX7uf7MbCeMXN5",
+	"GRM6dnRnJPF/JzwZk2nC1rrrxMrn9z6xZ1tBMz5/LQvNWoDDJ0huHkH44J+dAOI7E3xwXxj/VtA8ySlP",
+	"4wAu3Z8ROPixCzj//N6APU9Ytpaaifn2J7ZtwvaarRnVXCwJJXOapmTD9QqJlWbMkAf8hgvy4BFZySJX",
+	"ZMkvmYJHFjxXmlChNiwndEm5GMPTstBknVIuNPugiWLznGnlt4ocrdxsAOKRgbFlf/cffFtH4zXVmuXm",
+	"m//zt//r6P97/5//MaqfwXj04WjFhR49GWWF0mTGyH2iJbn/4FtyyRWfpYycvXn6/DmZr2hO58Dm4OAW",
+	"wC6bJ/Z0RcWSESnSLdmsmCB6xRXhiijN0xTOZV7kuaEUw7Dbt20Z8qjjPlu3+6fz86//fT767eTou/f/",
+	"eT76c6+NG9AMSMACBWE0T7m5OLi/MVHFfEWoIuejh+ejMZE5+RpO4ie2jWK1IGevngOGAFJfsG0XSps/",
+	"74vMP/OM6yYkf5cbklGxJUzonDNl+LthmiuZJopQTTKp9Cl5fIL3RWeKCd3GS1NYowYWz4ps9OTB4xO4",
+	"EvypZKMGz5csBxB/oYIumeF7bcdmQLWPlIeXdYqf8o3JIY7xFyOcB0hwutAs3ynA4YW+gAExNyF7lTPF",
+	"9Isim7EWESngbwii1Xpa4LF/3QWRvcwT+L+d14sAvmaL2MWu4Y9wZmMyxZ/gWoGYuFZEpcWyBVx8vO/5",
+	"fXuyW6S/sjpOHFT821c7YLJf2AvdXhWzlM+pWTtOEOvyAXt0xayLHILn96aF1+xfBVO6TV+cfjhSfClo",
+	"OpMfjnJ89ognU8tCuViwnIk5I/ZvRvNg/+oC3j64P+CyMGL7VS4XPG3Ri3J8xty2ecjhJfzQCSO+N3GP",
+	"7gvrGy7mrAngC6lL64AronnWquIq+ES46kLmGTXiLaGaHZl3R7G13wnNI8zu+57rFvD6VdZVLI/fSqFY",
+	"jldh/tV1D/D3fQ//H8gHb4GpPrj/6C+Pvn34zaO/7OSrv9KYYDe/xStKpViOnSgnD0/UmMDNEHbJ8i1J",
+	"+SUjS6rZhm7JiipC1+uUswS1MVDY2i54Q2viPtSyQL/692/3H7zHfz08+bP6j3/b33+8P370qfzjx0ef",
+	"/v3QCJE/Z6qXOkYB8bza9VgZKfH45CRTlZ3i+cj8Qq3pvIXQN+7PiFcb1YVV/uE9UeuTeVetpVAMPAOv",
+	"cjlLWWb+OZdCMwE3CjeBzPreGp/4z38qA/fHYKn/yI1IHf3f90rnxz38q7rnvgsrNpEXrJYF5SlLTsnr",
+	"H5+S7x49/guxS5GEacpTdQynaL8Iboy5Rit8ncs1yzXHPfAk4gQZjy64gD8wYVD4t5pCNhqPzDeoRht8",
+	"qzTLRmOg3tH7cfNreA+RZRy9R/ww4T39hvCUn5azf7K5Nl84S1O5oWLOXl6yPOcJ7qpGVSuqiQNYEcU0",
+	"4cLYa3PmHUig7GkqEiM+wOA7JaIw5uGKoTNnSxKeECFBka4e4iJnbGLlnJqsWT5J6LbCOrnQ3zzyNPKb",
+	"ZwXjkVlk9N5u17+fcVFoNvQT5jgBIJok3Gyepq+qgMY/VnKmccNaRqCMfgwgkdnW8fPjUeM+arcW29K4",
+	"5bQc9NFL1prOVywBj0ico1c9ItpdKdgbxiTCDxAtjwmgA9dkLjNj1kuSsDUTiSJSwDtes1ESPySkXhm0",
+	"kAvzmvlcJsXSOgRYmqgmRiA7juDic/zAXBsGTkVSCqDy8wlbp3LLwgOeSZkyKvCC8K8TJ5qa7BHsPbJZ",
+	"GRVISMFaPhrcegsbaCVcpaku1C5GFjqy3uAbdRQBjgzL+I+O/em14ALL1rrJyUqXZfNEkH0lYzLbygsj",
+	"dcypjCKcqur3jGKalyZfKSI3gpSvILZsqDIUEh50+f2kyFGNz6r0mMhilgYQoYJi3mAiWUuOoqXxOSMF",
+	"ijx+ReCrmsy2mvVfLHOGcuNr68C2avwxZ1TFEPHX1Ra1GYOD5lx0zlsOJmc631IDVrlAgPRK01yzZEJ1",
+	"X400xNGI/hXioDPkA+vPn3qIEqMKHNXL9IcQxdki4fqHS6sg1DjFXFsibmyAOpHdRWMo183TA44m4Qsw",
+	"6Llm2U4q/tHwOHQCmnftx2ie020H6wjMvvifL7njXj2kkqb5krV+zP4Vf79LlQCOA/eH5zt2V1D9Trim",
+	"PbBx3Za1W+i+8p+5ilx7QjXtfQMB/kQuIIih7PrQC/ZB23hM/VgAoOrH4vvS8iX8xC9ZqCHOaGrUMHMw",
+	"/ypoyrUR6XOpzEGnFJzdUd3QfPBVzuesQ3FZ0FSxmCoMJgNwXSqIo1mS0S0xK5NCJCwnykh3Z9qTeaG0",
+	"zJoSm4t1oXdr5nzO0Cn7aTyShR74Th0VYU3/obbztp6PCO8wyu9kQdN0RucXKs46gbtFNJFXaPYpo3fg",
+	"M0YXmq+kVIwscpkdkx+ytd4SWEWZ/4B95RC2SYU1vJQhmnSjd4hTIGwcPux6zWKO4fbhLe969Y152HqS",
+	"zMutqtRrrpjCEBEa3mhbj+GAyP1j8ozNgQkoYpQYo8BRReZSLPhyEngWdrK4GmaUbofyFOt79Fc7biDC",
+	"DkyyzLyVKe06dYeQ5qpK1+ROQigffc0WbQwo/OCObbwUh9hDDIwdC79ygbJOdpVxEf72/ng39dbUJxtZ",
+	"9I9gDM7YHTOmNFKt0e3ratUQ6nfeGLlmgvJ7X48Jo/MVorxzynxLvj4mZ4Iw4AcpV7qNKQQelAcnu1z2",
+	"Y/P4c3z1/jefMQP5FEGX73maWqZdPXm5WDzxJiVXEIZdsuSUrHO2pjx5grzF3PKGpinTY5IYO0NLtDhT",
+	"KfNTwsWl5HP2xL0+BmNSGCZFcrYwBgikwWyogPiW0WLB7+fktQSFxq4JfjP4YFRGfy8LkfiIf28nUrv1",
+	"OJfrFjt+wxOD2rOtMV/nK8NQZ9wY59aaPw624C0xwwoZ2DDj0QWL6RldVicAE6P477fy4uzV85/YVlVU",
+	"tc6YdQeOP3gcQXKzyNOK6Vr3JPDJhYWgZuZjMFqRzcqIbOdRMUemWA4eLCDYJ8NF9zxndKi55d6ZbeM3",
+	"C16jzUoS+yDhOmoJMmHMwCSuzLRgWhuX+wU5ZAKe5rVjecDbvka9ET0ujlyufmKtuL6Wiuu4m8Z6kczl",
+	"udQnl6VVTUopFDslqdyw3FjSitCcIc/HhJS4S2edswX/EL8LzGMpE0Dc+pAcJnP3o00eE4TO57IQ2h6P",
+	"zQKRkqRc65SRjSzShMwYWfEkYSJ6revW4OzbYONBeLbJNYpF64ZSGt2POb3ot4p1MhjBC7VTLBhifqec",
+	"SskXPTUj89o/wuej/CpwT1jWZa/YHw3CGOBcSU2hsug4SoXOK2fSxg1LRrWPClljebehRVZBOICJ3tzT",
+	"rZrpVXCurCjXd9VXV66+dyB1ORCEu2B2UvsT6gM93ngDOXtVWdL1DkgWp0SHAiDM+emhAQ9hKp9aTvpH",
+	"1qJMLRgDJdCrBl6s1J3YYXqw2hHgimQIymydMiPTQTxBWP3d26ckkwLWoxpElsuU1AhaL7u4Hi7KWUa5",
+	"sIp1j7dzGosY/WKUcwOcqgQA7SpWnq3oJQM/0ik5MRr7AJiHHBU4yP1pXcVZAHusHdQoAKL9DNto92Vu",
+	"JXUnxbbFXw6jLRuLMOPC/dRkqKFGMWyRgUQXnnUghFHWhtvuPM5dEvNAYuZWRClsEHX2a9zcEOlj+fku",
+	"ZdMpvBu0BRQxHyOaXjBFOIaDfZ6AFOwJsFP630XOCE0VWuT/483LF1ZP/kHonJ6LIAUEi1FmLMnl/KLU",
+	"ppmya5u/XrJcsw/INo3lxufMadwI4vG5UeXCbMj731VLHL5tpt9scq7ZS5FuMc/Fnss7xTpyw2C32vCf",
+	"RnATjgkTY9Fwc1b4OucyR3e/c1TFnQh1JTeep6G9Nk9TG1FFVdomN12wLVEULROuT21ys02O0pCssaEQ",
+	"cWyKMfPJlmXNO+bPLDkllMyRS0N+prJ3T7S8QNvG7TzlSk+8Wg33NYGHzI8sm7EkwasoPxc9mfmKzS8G",
+	"GiMrrdeTMsLZheT+jMBs45osjWAT0ubBx61HG7KxoePq59+5sw4pqfxYD/mYtSdko1PTR9KpumDJuMzC",
+	"QbQQjCX+jq+YnFDHx5YEBZ+UAMhTOZjKzbUxosgSjX1f0pQnT6oeAC3lhXd6ES7sM1x7957/40LmMzC8",
+	"4c8XQm5Uac2jGy2jWyKkJokEfeP4XAg5QZ8grmv5DZmxFRcJpMdQISBf1bkYj4lRNCZQL8AQFPi3X4xY",
+	"8s1kxoQ+JoXIGZ2vjAFqnj4XVcQDBsszZnY3l2KeFopfwpMOm4iiWxWm3/hdOa81JTYFAtkBMC3klo5I",
+	"4dzQv2n/5Y/L2FHuFEaoKrrdGfFeQg+vlyA2iXg8+nBkFjy6pLkxBJRZGW7frmn+/dxDAEp7AIX5+YV8",
+	"6gAxP76mGoOGzL3wrgIPfjCE6dN49JRqmsplkJdY5X8ZU4ouW/xUVK92B89tYqX7UAzpHRBVPaTOiOGZ",
+	"SZgFEM1hQraOTjpQRNQKIx09mMyaQTZf89s/B8mzCllNIoE8wG9qltuyFq9aECm8ekzPQRY9Pqn0zzxm",
+	"sBtTZCKokH1T+eCFQrW4TJluyeaB4AkuZBP3wFjquWghuFZXOR4EyH2gHYxgX+PwTKKHif4tn0wcIYlq",
+	"YusOmfFcqYIllZInCFRtBNvp1PmFuSyrTQhO1ysl3PXDCkMfuPq4vpU+57GPF69xtrdhfCDPPMuM7Ioo",
+	"Km+eHVcV54cPqkWUNq39u09/Oj8/Ln/683/1S2gXhMLSRpS9e/MMJVLC5jyjKcH3Sll1/8Hx45MSaGMr",
+	"bCPxHvjgIDq3r1hKb9GpbX4OyaViZLY9tVIdgwmCLanml3F1yr45CCT3ThSmM1texxUUMG6Pu8JJQ5Ti",
+	"nsnsWq4nxXo0HtHkn4WCmm3Q5cx5xPPXpY4LTdFSY/LUXIjBBYzgfqVcpaZPHOnrR7LlVl0pdm1xLyva",
+	"qL1pI0IhxOUu2yrVVBCmNM+ohkeW/JIJYqy4q7iiMLBauFisOfgKfo6r+F1FlDqqVVxYAT60MwKgqT2Z",
+	"mifNw/OzHYAfIAxRg/9WYxAIi2ru6OAMBTP6FUnZQj8hy5wKzRKSMuWzK+KMrUzR6DQU7WPmja28mCxY",
+	"L+/hj4yhcQ8ADFPc7DttuhvkgAz6Ir7RfnhOopkTBJ+UzZh3mYHgOrDnBbo45o1Ej9We/yD43DtRCN/K",
+	"9VGxVlgu4Vm2Oh7tSvNwF7yLzYSr1+Gv3kb9PsOTrd5LgCwdxHHlyJwjrt585hmDsENktfIPPfMtYjzf",
+	"faVj6X34soP+NnTMslNMtOjkUFqKCyDWfW38XwVzvmiv9o/BYw3ZXuAwZUalJXOq4ipcpL456nyr109r",
+	"y1hnshAJ0bItZ2d4OkVHQtaQpITybvbDLn/Dt4tgB9AAqnu5VQWgBOXKbC7cTX9O5945TOLBFSP7fWgO",
+	"KkwLgRmOSFs9Ipm/lSapLf2MZQaExXc23fjlYvTktwEle0WWUVAkm64oseDLIeV/f8vpeoVOqTA3vru7",
+	"GyY2Ls2rNqeecIX+asE2UKNps0TBS0xoaj16zJc7QpCAVCoiMUgEr1QCCIE6gk1nunIug+TBSnHpa3Yp",
+	"L1x033oVwbM+JJ2wXvxsoWki+/vaPZ/Nd0TWMLoiZMJ8ueuGbglNElKsiZYQ5cNUiEWhaEpsWJSJJFLk",
+	"ulhwwfV2CB6cuXc+leHCSZly0z/hsiWEhDeNOAJBOyvBII5kNNudyYk7KvPhOSiJU2iDw00MOIHX8AZk",
+	"+ZVMwuwmrml10vVZcAN1D/t81VZLyZSqlhz6P+5cL49EFViey3wST7Q5gdZjFU9Ce/WpDeX0tRkyRsUk",
+	"9HFHcJ4SVWC0HQrCpCD0kuV0yU7Jic9Haosjrr97HI1//l1uoD8H+e4xkQty/+TErQL15PLCFU6MwZsC",
+	"JEUvGHlw/ID8P5GFexxNu6vHV+gDpgMcLDEMKLc9Io7JS8PxmtxocJpRkE/kbmoc3r4/sfrdvN+NViqG",
+	"wiLhiUWr3vwlz2wIeJYOf7G24xIC/8VdW/m+mF9g3smQ1KkAiW/OWR36pes41sAN387mJIonnWeyl2oe",
+	"ajH7Kefj0YbmgovloL4Fv7p3WpRg/80een7w2Wegn8SNyt/Xuew8CVuLXtMtkoRFmPrzBNJxQIEZWNIC",
+	"SJj0t6MCEF/IhLUXwC9ymcW6DIAnaR1pqInaA5GFVjzBrJbmhvrCtqM6P2eZvDzsSWrZo6cCHAo8O7Z3",
+	"WcJSXoY7oj44cnUbso5s/S3J4M0fjOIX7ermletcpqkR60yAABYRjTlN5SZ2G95AMaaJS3jZUEVmucs6",
+	"66El0HwY7oDc/TQe4SItlTU847rMx2IfUL8IEu/Az65Ds40qOAuW+DhS2Ufqw6SiMZhfGK3BpVVBRw37",
+	"exCL+ItYVC5jVBX5FU4TayXLlDJvK9oNfKXKjHlQG+0net1CDbfgSnbh1o90roe2PzgjimbrNGhXhJuy",
+	"BtsFw75w0ImGTDOmqUHzKZQLQz8szKaayWTrEwONnQRHNzZ6wRRMrCl8d2o7dU0JzdnpuYAaYbkgU9ut",
+	"Hb5LiWYfNKZf1SI+MhlkJb6BrdXb33QW5Bb5wiYhBA3kh69nbG2oCO1MYu9IWw/+XNqq9vSvBlK/ZMm6",
+	"jRtWYgd1p0GWJJqB1i9Vb58eqb6bOUu3zv4kWbN8zoSmLp8gyelGYLQ56ECMJXm4LPTtY6liHgu/UtCq",
+	"M1vrCRivkwu2nQbPMJFADWltc3FoC5fn1ve438EL1ZZ0zfMeBEPZdlDT5eHQaZe2HSoETbVqoaP9cUOG",
+	"iYwA0+HAUPxwtJRHds1/KimOX9PNLzYDMPjrkbrg6yO5RgZ2BGRrFrPZ59j4dPfahk8ffHGX3VhTxFyh",
+	"vdGCiBRlrs50llMxXzH12/33xxa7p7sDjrDMLm7/t7hWeGYdnX9K5Fzds/3sjqCfnTrOkjGB3/uMkOoT",
+	"x4jTx+aE/nxMfrhk+RbFnmMOm1waIcj1yl5wypVmCaH6XEgBESVXHAanYbi+73BnWL1h+cjbq7vrvqL6",
+	"3guaJwMlndevnH7BFVkZoKABv9LH5EyTlFHw7ziFxWWyNHWwmmbR0i1S+IziiiqgAhfSmMy2FVna1CNO",
+	"SYaFFVSQk7LJ6f2Tk5OeKl1NYYpyJbWiuS8hj+gwAGNGt+AQAijwtE7gkq36RkVvP11cZ4uC9t1jvXLS",
+	"gacA5Mp5zyqHq+nFDR0oFx2VjL6zvgcs7BGMhfcQb6Vl46mtb+WRUcNGFmM7cQFbrF/F1VYBchc/cf0p",
+	"Bjic2uMbaWoPPzuFzLCy40vCIMyhbCMk24tj7zK/x9CF/orxj+ZBHNLX1GI5/+TjPxvInyvDP4QaS4Hl",
+	"1W6kVzLrf5GX7EbK+3CTu472EIHp2ucwm+N2A9RNkA4cKDWoO48nJ+8XStzBQMp1dwcNAdUad+u8Wr1a",
+	"7Vq1LQQ/FlCxszx2d3t2Mz8AiF03F3jnmrvAQN1VcHSHY03YiF3byC2nSO1WGuFLYwfqrt0exA12NRfY",
+	"YdIp9sgdqJx11WYNhEgzpWrIHJEy23uHFgqIb7MSMiwYVhHjOw6ZSotlXWo+3AnZXl2XO6+2DEpHyo4S",
+	"1lJB1F5NJtpe6t2U11JFWX6JP3dVnlU3tE6xB/sAtSjdMW7JqWRj0O2MtpqwBS1SfUze+pwUVBKp9dpW",
+	"B+50j4UY26EfDQBeIjuRKfRG8w4/P6CMLmUAzCn0qihy0ERmdH6B6nLY4CKVoK9esHU1EtydsNfjwJ9K",
+	"pbs85Gwu84QlBPwz1qKyf/PtW53FGnS4GhPpUh0NwtOcztKg4xnmCWHTPzj+CyE3Mff7QrO8NasaHRSt",
+	"f05YqumgpGZ8o+17oRHSP/IeADkO9hMuVgW1H6H8bDv0xr2MjAon0twtqa9IxhJOBXFdsFVwSaBU1u9H",
+	"b2T5uq3wDZ+yK3i32bmwWa9QJBzxKuP2ezc3t0fX+3k8xd6P73WfkDTh9xOs3e/6ulW4QahXi++16Cxh",
+	"eK+3oYqwvogqTjZbB1xPK4pjGWTpksKAoTomP9D5yv6ENcHad8eUAjWusU/+otrmBwIWbSSB9MA1zSMz",
+	"PLyx1zyQVmFmk+TUZEm5aHvbP5Ra3jikXdBbVDIyRmbbeKpiS9Pz8agQwAWjDnuFaX9SYDlamRCpS9bZ",
+	"Tz7bXukBRrsYb/1w6idRQtgPb16ztcx1rJpIsZQL1p1SWncljcv+olxZocISQLhj8qJI0yduckY5B8R2",
+	"H1DYGUrI0rzvmMky207aTQWbiFnx3I0JF9jKIE8w0jDYdAkILZYJ4SVom6aRjW1byo1HFaMtmMuyPdVn",
+	"Uq8cwOq4tfp8ONCgQJT9R4Z/wEky8w3bP6Fpequakw8cOTmjCaH2Bx9LO7X5whndkhkD9+OwTsu+T/0C",
+	"lhPaqTTOefngZI9LbvMTtfiurCZZooC7aevLRPeVV8VkbkOMvsNnoJTVsmkr7V0uWTJpOxALAzzkly99",
+	"Z/Ba/LuoAMc4GhMRDbnMWoCrnbElFTvU3WZqfZTLDzlUf3SubwuUsWFiAhFyc9xW+VuVGoPuMS9XE3KD",
+	"mQEABnZ0OR7YtO6td3aag4y/7U2Xns1US+l0Rcx/Z78QQX778YmWOjYNKGByjADSqZ3NPnr39miIo7Ef",
+	"5WjRt2RM1QLnki3Xd1AK1Qpl9ZGxTvwE/V9rQzmuJocP4oaqCPYruaSqqNAAKC55z3RF+JdaD3HVA+Uf",
+	"oN9bmyOvffLRVEg9cdbu9Elg/IKXyChds7LpWpg4pSiwRZljg2Uplsdkin2V7Xc0U2F3pjAUSug5jiB3",
+	"NrQ3uKmxuMjffzl7emrTMDRU+k1zOMHJJU0Lpqb2BWgizgWZp4zmx2Rqkz+mT4xGkBEaJHzAbLGcbsS5",
+	"MGdlj82te0ymYOrDm8FMthVNsOm2i/bbC7BDhKdPzBrwT9Dy7ZBmjAniwI3jczGdp1Qp311r+oRM/eza",
+	"e7TQcmq5Hg41wQwpO8TPfKvWKSq8stF4tHLdmVzmi8sqGZeji6sARLPUum2tVp3111Dz6oGhwayRncYn",
+	"oOwQuw3zGq8WG7Evt4dIrpq0uKEcSmcWMu+Rk2meVrYXI9Ad12QpoQqq0R/P2J+QwxlmLuZMFSDKVjKt",
+	"cW4sDYgFbFus55akwPfxcz9w7K1xIXcnBmdBO4xssUh7NbFizwinvR0QmN9PAUN5RLoyBywvhEAFek0N",
+	"hy/bX6J+AnnBE+gSOh7RmcyrXQNKxhldjHW3mb3Z+9gLs9h6YHAC+E57LRoOsGXrMjvKpvkESW33T7Kp",
+	"0Sym91cPT7KpbUY0va+mxgCb/uXByWoaaZi1IypldYEeuUlWkqpxkMUT5vsA/JY/g5VUpveMqxOJHrgu",
+	"W6Hm7vsONRLSXsSTsx3klqn3vTvLOdsL1vpVN3sdDVPlZdHScvBah7GAUdw+iiXps27MaGZBuURfqvQl",
+	"Fp/Go6VLFOwdJIYX2ttr9MVSqgENB6GVVwH637vRe71P0ike3kMRMa/1wELICn+GDyDHiXUKZqD+mCdc",
+	"fzJfB566tMrQlzJftc0RNt+YVIe1trhqLK0vqcAG3PBlo2IlfSOSuJraSwkyhxJzIBykn0mTHzQQxe3B",
+	"Iby7aHtf44BF1Y+2vVFKQLi7WJqtMogkIzubizbqTJARi20w/HqPjOCyJ7LTIKgbd2gViF3KQTs/vgLj",
+	"3D1du0HKvpMsM0Y01cxPju+evx0NF9RSXPo2D0qpZkp3A23TE+wzFSBbWmJEIWyddJWXZmJzcblmwhtj",
+	"lZzaGfNVkGHTDgvfwg7rNkBJwQYan+9EwvINRbPTs/M0RVvLJeEcMM/mwK2QAMIqUgQpMbVLjyBveSkD",
+	"2yoFW3trXe4DVNWFq2frnWsHLzSCzPDbnfDl8bl58z4qfaR5Srffdzy65CoeVbIVtbqM6/kGK2PbwIvn",
+	"kajesGYw5dU6QPwA614ndRDjGs/8SgaQJ8m+UySHmxc+J3XJtKqFWHoqc/vpWgdU/2PMIWwkXmoHZu2d",
+	"h+8S9q5SflMtKX1pePiGi0RuygJE9KMFw03Ba2lnk8qyNMdVETfTMBLK00FRX9twA6KOQq+u+vKGsYur",
+	"vbsrMe4fJTIM957al6+hE1e91Ql+Z7dT0kJ0qDoLdzqfdQsLu4kDO2obd393HLUWtIPIEo8BV5Em7owa",
+	"RkSS04UOVCKI46xZrgzb2WlS1I7+IJZFb5cMRADbXDIJX0ZTIMwX3vz97OjB42+cOIRy0uhHWvuZr2ne",
+	"Kmqd3AIHgc24Dcq+oZ27FOwrm0CTsJxfsiSixnfYFsMV7yoCXDFm7zVqe7r+IOxR7ew+HuUqrW2qNzI3",
+	"FjRRbC5FQlIpL47Jc00uGFuX425skNj8EzFC5hUjshc/+QeXKXVqbZ19/LBY4Mh0Nwu/Scu4r0numkh2",
+	"jlO31T++fm5g8c1rpmR6yRIovInBu3QTyKMpKj77ZcZFUk4Kwk4VYt6/DK827TwCSGsdEwwU6p50nBdi",
+	"ia2sy+3gNH2jIfnxT1yQucyySkQ3SDazaR47jxQv9rV9OiCASc6WXIruElBsC76SaTKsQ1D7WJ+Xi8b4",
+	"0bVM+Xx7CimPgQrgEu4kJkNu6NYN5ekzN6FE6B7H47o5NgLldhcek8sPRw6yevcVbI2xjDrxXVmWNqi4",
+	"tyD9wab5/Z3RNNYeYQW/DxT70FkETF5LSRZsE5RxS6IZzk6vNYkM+rg0h9l5ADo3WgH3R76EDoRhg5TO",
+	"vp6RzIxl3MtWL8aGz1fmb/vd7D5WB2dL20wwYHtWGEDW5WS21SzalhJLNaAmw+ggcBd+1rt5q5roUEn2",
+	"7rH6ksnJLJUw724I1OFYtWEvunm1VE8gktkSvsC5+AuimSAzloI9ygh+x/zefecJxhHvn5j//T//63/3",
+	"YyXeGVBdeZ5KxSCZC3M6IWMqp+JCnQZphcGkfhyd6Wda0pwdY0cPRP7jLAmSTfDro/FIriEFaUXTxcT+",
+	"ey5lWh0eFjbpgTak5TFXgX5jfo0tDdI0qGYb1KUVJ1zCSC5UYDoxUa0Zg3pYWeh1ofdDQZgG1xJTAgez",
+	"zIk9HsJEoqCNFWhTcBP9A0vFGv4SP0Czm6WUiS1hUoRmGIAvU35xro4tcPKdWAcddGQMZVhoURKFh7Z+",
+	"/eMKi4kSYoyqd7O0A9i5NdETS2CnCWuPIFIXdQFVAswl50Hrd8PXZjqXkMcOsl9zppbSxP3nNtrv2FKz",
+	"KIR/w3ONduTMmYorgLF5jj14a4sOzYXSNFoIiydn59hjHxKIiEat3JQqPVGMiUFmulpLmU5aZ0eCB9Vn",
+	"yfpse2hYpaUh9/5aqtI0Fnt9budQ2jxho/0mXF2AzbCiLr8WGy28OHv7pjasMuz0XQnE942p1xK6UgzG",
+	"LqXAsLRcr1s8KE3TuyvE5W85dGg7JAvj4EHEu3KlEbRzZ1q/xg5EPwAzcyRz2x660mY9TCicajpB62zn",
+	"CbiVn1FNX+ErPYLZTNBZGgulQSACkpxxNEbQgLPnjKKwHqsX5Dgy77oH8Tgboj9cr/wbVwouj0eblUzZ",
+	"pDJztMFv8JSRobriqXo5duzwO0LX1Zi1u+kmOEFhSnk4VeQbFrv2J/c9B+KPmF4XtmNWNH7r+vJUCvR8",
+	"Mx6o/7zqXI/xKIMhsO2LF4rlqrU0sMdQjJjaDw2rjPSwq5MZ20rwkUnF+jUTwp7+CLtdpvPs9wkPVVxv",
+	"Nz6MKcbKhmU/JExsJzqnXEQ1iJci3Xo/X6BCYHktlKZIAq8TGIGD0dctPGNMpzaHIOx08t8slxMgnpxp",
+	"JuLjYLpB0JLkTJv1O9jup86jM6+n/SOe4Y03yrsDKu71DU/2zWmA9g/xIKf/wE9s29KPfhDfHdzsyi/R",
+	"iZY/sYOoLOFm74zesl8nw71bEbqpXu7HPdoS+i0d8q7uzkXZWeYHoJKg3XI3mbgH+9IJgnjI4y8HuN+l",
+	"SxhKMPYcb4Vi/Nrd+/KK+4AspeeJgjxyOy/HugimX09PIXvdTVyiRKVU2ZiG+QWORjcWPM3YMYEQ7RTC",
+	"cVP4lXJxqEKxZIwqMgjFcxF2y4Y+qS7PKWi8PAXfmv2U7V4DM8/9xF1qOyxYdduatLCXjGqIXcabHxkY",
+	"d2EbHOUreyTgSDLgDHyrU9RfOWxVVxZ6R61Ky6hXO8JaXTYaG9Mx9JpH/cdOOAgsDphygJFjKI+e2wJq",
+	"AsbL8Wh3k8OD2847OwoGtnRXb5Ir2sIDZ1/uaeZGTNZB+uercPkB2PEmLZbKUB5NOVUYKSnV5CqFHpOz",
+	"MlpvE04VSxfYFEj5BnyWfVgfOzRz9R2FzgUVlh1w4XlFyuglU9ajTbSUVyZ/dw4vDPfpTf61t2In/Vyp",
+	"giVWUe6n46OiGbHEW6J6KeXQyiAY3mkrhzCwgt0N1uAXwBp4QZ4nLFtLaGtx9BPbHvfpYvg+3M4+Zmt5",
+	"JrdhtuLqv8DU9owJPehuqq/d7VuqwLr/fdW3fvM3FzU3rzXB0D7YmmLo5ye3zkEpH/G59jOWSrFUba2f",
+	"K5lk7d+NtJautJVurVT9sOY5U4eYw37RBhxeZKUZyTxnCROa07Q9AmUUx0FwtfXNAqlMeKKaeu7X/hqM",
+	"uCkUO7Wd+0FMQH7ZMEdia5HXOmeXXBZqotg8Z3rSEpKH2gx4IuxzA8WkudSY4GVudj5na4OK8BnsydI7",
+	"hHvdQ+37JaP+xLZl8qkqFgv+oWWQGoWWaUVO5iua07kOdAo8qjgUONgqgg925JUaePc9p2hdT0nsRaW6",
+	"DU8ryL/1oQC/62G+/z1Fwi2KgAM4Ku6CK+8ntr2yRQjw97UCf2Lbw7Sj3yHtIHtdY3t3VMjtWKDyvWPy",
+	"o8yJ3AjIBRIJoUnGsSvmlYb516VZK0DQj9k8uiV0Q7dXaG3Yzy5seBGuaBX2YdiwvUJgQJJfw9mG/LQH",
+	"K3yDswCjVlDJ+juq1yEbWl7Av/Be48kTP/MFm2/nKTtLWazNbcLWOZsPVgrrKkhMLuky3Jv1F7/tWbeZ",
+	"zNnEDyqLzix3f9sZioRU99YP/epneHpngfXa8aDB6uP+DVb9LXgQ4/nt4BTKWmtlgrmMgcvAgYYZ7fCJ",
+	"lqaCXeOp5EJjt5ANdT3ybVICaBgPT0hCtyoY51adA+Yb25pPQGNQFnQLlTnEGGHqIvg3+ybcMz1Y/25k",
+	"GpUoPnJfTHY3U3Pp2WWGpMeXJiru6HpXJcIDyOQaVd+2eI6gd3xkThytcRYgoNFKpglSmesutaBpOqPz",
+	"C9ud9Ljd5IqWhNS0dGzO6mso8Efvb7tgW9egxqZrxOcN8Vh2Mvj4kRS1o9Ww059tjQkd+QvscF8VXGFx",
+	"R5C2Mrlg2xHEfaMMPp5W1Gv3tb2eYgONymkAR7G/2D1yCA7GlrXEEUVGqsGMBgDjWeMDrd6tlc4Zzcic",
+	"pmlLR90ZT1NzkqpYr3OmVLQ7Nzjdtz5mg5njvmE7JkAaG2pZ6UIUuLuvmI6K3xw04sO+Ymd8tBTOb2ia",
+	"Mk3WlCdRNJ2n3KifljO1VZa1zuGBYZYe6CbVmjMH54lGN0WfbUnQGloA8U6PiZJFHkspy8CrlozJbCsv",
+	"iK39fGKrRsv3q0Rt5JlBHduGH8RZvV4Ax1X7B1v8V3OeuC7J8VEudmRJ/+EeTCRGi8pb0hg7apsaRTt9",
+	"Sm0wobQNE9yfo0VAPLPZyGs4NmySCvK+sPSpelZbtPnH2osfZaHnMttZKPrSPmZMbYh3DSXUdc4zmm9r",
+	"FBPx/IR94KFAufRSnpKELxbGrMAsa9SJnBAjHUKss6hsXeRrqdrGhbhm0W0qXyfWQlJ49wPhRO+YvnWl",
+	"bPCipXcxYlM84GitrJbBJDCpKcr5QQnNmGY5tIiGilg+Z6e2271CfzBJoeYLHHhxCdBr/vdbecFEbPB3",
+	"D0dWBAVrueohkykPxB9bSS2B/6sqYcuG054fV7h9RfzUxFdwzFGp2yS9aDp9wIla1IShuX5Gs4g0gcaN",
+	"9y8WP8MX4vNNlJ6kXLD+X3sqlf6Zi6ix5xqOt3uadF40Qslvg1bltlxkaKO8/tPNu0aPBEM1/Eg1UCe5",
+	"Klv6QaqDnQ2uiNwIQueAg2M3UgPEWH8zWu5uZBVc07i8f7+ZeJLmz3J5CKtMLm/fFJNXL/kuya63v7QR",
+	"Gb65eKOCLuyQKUXnGiNWv/sg3vAAWk+BjP7IENN3BvPuRiDLEHjao7FaBVPfupduKgJlz3dY2OlgOQm3",
+	"n41QgeAArLaxo1tluhVorsx+a3u6Egt+G1BDOWKCJkdSpFtwU9LkaJNzcGkuijQ9mkuhc5lGfUtt+dhX",
+	"Yesss/pcf55m2PvuXispu2LCN0LkiRZW29mS6WD533ck7RvBuDrOsmhbgXZkrcT8YuVq1XRrLqx/bvr1",
+	"lChNRaJsvtc2EBOQNImvQCmzi9B8a157QijJC+GbD4ECqgiFtmKQW30u7NBi+0tMjIxlsT/oEY4s09gf",
+	"PP6mebtwAq+LNHbgXHUk27aSicz5kovW/sg51TL/SvloEcz1cT8sOCYeO15hmIehZ/Dipiw+eqjYTZav",
+	"7Hd+EDpv8jJLcRbwcblx+/FWzDHndgja83ewy5roRmTziZe59dkMKJaQ7p22SokOpAr+HAcZP94Ks/oV",
+	"/d+/OH9PKSb8OCo2Abssevsv2OYs+WehtAtTDtg3zQztOQ9wZ5icLwVLnuYs4foM3qp6ugbSZB7GpXoV",
+	"YD8hS37JBE5AAxsjqRaMD4KgPqipPAe/qdiFvWCb77fy4qm3JIae95pPXFFyZ2u6rbw4e/Uc6uS66ud1",
+	"XjB0maP7PO4ks2m9uxZ8Azr96MbTRdr76AWZ97Wk/H55IdX6sz5n8E6xZk+Vsh+Y5ZPV0F8FPZ75dKGB",
+	"qHHQXJshZxMTBW2bC9pfDtzelfsXD6+QiZzkt7sP0vVKbYntua6oXLlxuDvhcGMHql/8WW5YfjSnyjWR",
+	"UGOS8CXXmPfEhWA5WW3XKybUMbGyAXLScL5ERhPfCB1q2Wqk8HDnTq8+9eCKqBLOFeyPMVefDHSwcTGB",
+	"5jio/rE666XHCYW9w2+Epg6P7YdpKZzJSwZJJmxTtvmH5m5sS+ZUnIbSrjFLxE8zsiNQsHIzNpklox94",
+	"ZtSsB/cf/eXRtw+/efQXuGD85f2drTJa26jD1VYa9AzpKHGb1YRX0Sw+/3rDSD+iXdsewAVdddaQpiJ7",
+	"FuXslUjb6qSveQVQN18UusjZqU/g4eX8iEQyzN/BzwzMNr1TmcpnzcISaXtPy70zl1sKQIYlLPfFxmbV",
+	"YP+S2b/xS0YYhyAjJc7HD3mkAEikE/DtINAVMSESb7lqswT7cJuusHeEZMCNvzRoOZADeb9waFA/rh7A",
+	"Q+hHaahv9GT0P3/7n+fn6q/v//Ov7h//0biY8ejD0QpSp0a+IYIg7MisRVwzwKveXu1AcAMtJ/IKR3pf",
+	"h6KFn36Kz+5ht0Qq7NJiWZdKQyVnMUu5ijT/foV/CFpIO20NpqiDzlStnKt0o0oZVWxi1EnVvLcuq2iY",
+	"dWZhmqR0xtLW7NoK/DYz3v4E4xVYdsnyU3L/+OT4ZM/zLD/bPyUGEeQf5Zuf3tfZrGL/KmzOZAU+O49s",
+	"xlOut4NXLN9srqgZzWpr1a0Zc2Mt5GR70b+yCdM36fLYr+l/F9d8K9fv1tfmSa37UJ0pVvdfDvGZWvxf",
+	"062RFmNS3K4PteVcfw0V7+vHE+mEX3fAzgrJVocN+qNP0fECFqxzvXSwkKYbJpSX9Oi/T46+e/8n+4+j",
+	"91+7X/35v3rJznSAE6k12APbjl+VD2I2tWF1YfPKjJX9QZM1XTJXg8SVHQMkg0Il88BxZ3XiyzKd2Ndm",
+	"YIdz19t8ZCehMDtud84wOFUIaGUYjYu83Ii3LM9UV8K+LyZbUQhtQq0WkQvfjtEKQDC2FN0qP03VtoSy",
+	"fZod/dRbGkI6ZhkjjG1+tpUXkwVjk9xqhC150dE5Svhybt4OasmGfGGRSplXSwCaUDYaLOK+wrfrG4nC",
+	"FkM2F5g8S1O5odFKpVYnxa8rBgZJ7aIg4uw+p8hsi4Hq1sbCFSBh4EFCY7lukpgnXY6l0ZDIu7dPSUK3",
+	"Y6AJyK4slFExzME98aMQO6oxopciL1me82S3LegP7aV/A1xxPBlU3QIvtJWBlDG+Fipyhxt4Cx0ZW9KY",
+	"bJk2C0NL8UmxHo1HmPgKC1ORTPBHLi4ln7cEucP7ybgoYg7M5wISEb45sTO31IEvxm01ZFWCbUb2LzjZ",
+	"W+eFwtpGJjTL1zlX8S159jO5Sv5O+XafLJvK02GfZr8lf9MtgAVoUkGx+NW0UVWI3L3YwT5pdk3echup",
+	"dg0orpzcE9lP3/SIxquH6arQyjobVOU97sYuhP+LOdyjVNdC+juX6L0AdONuP4tDLlUvkLcl25Tgvoyw",
+	"gnxq7iYqYgsICr/9SvkGEBn9EIIYehTcpX/qQIPvS9WkkUmY8N1DvZ/ax1DN3lkI5lSxfYVTXSCvj4q1",
+	"IlouQQ+IpyM7oRN1RP7oyh1ugOeagxr7A25jp+9339ohWKJDgNtkiBaGvdmh38tQZmhfPAwrDLT9Ko7J",
+	"xWJM1jkzl0xkTpyWU/U5fdO/tUnDZKj1DzOASKFXKqredLCuk0MYG01GP2iVikESHNDDB1Ub2ljLH++P",
+	"v/v0p/Pz4/Kn0IBunF3cC42OC2P+vXvzDPu/JmzOM5oSfL/sfXD/wfHjk27O+hQzlCKcNVKsHvfioEeW",
+	"JT4pFMJ86Nxc0QTj5dYB2bfQG1jGwLof+85sZzD6bK5lXo3e9Uq9qCWlNiMl61zOUpZ1zdjNpVi6kjYi",
+	"3XyWysnBedm0emPiC2PiLyBN+ddg0iVXRMmMYVdnIf03uDoX/k6euIFkCsb44gxAwXwPmC1Z0ct6wnKn",
+	"JMVVXuFOWw6hDHpXT8EcHK/1rz0mOAckZ0TAvBq1khtxSmzu4UQxdGUgyDY3QrseMAe6N3dcgxAumCtV",
+	"U5O4qg4DQ9Q8JSe+D2nOoF2Amz29kyRaZ0SHw2nCiTWIh+93U36bdEaYu9xRc5qmdmsJpLJsZJEm9je4",
+	"/STfTvJCHJMXtvt4BuqhkCE/6HWH4YS6WDXsAPnrWN4wXcIhfvBGiz7hTq6/ZmG/vbdm4Xc2VLN4JudF",
+	"vG3UWSXV30id//Hm5YuhNcPBUkiEzXWCjtMQG5N5hv1kKuv/CWaTuiqDI5dfmyV/flLtPjNGv9eYuC4Y",
+	"BkHzInXN9LFfy7lAWlTacBhM3PILzphgVK/Q2aqPyQ9Ay5a2XE4jAI0d9qs5vz7ZBanCIP7YrJpypVmC",
+	"HPeKR/gT2+bxuei5XK/pLGXdvkeZ2vY8isypMGoFvGgbnMhCk1QqQ61U4FABMis0dnhdkH/KGXrtzX2o",
+	"uIfSyZzJjK2ivY5+5peslEzAKqiwcAXnJ2oKhsuZK8cmlC5xHHVrmKpiNGUJoYJt4t1+4nO23tqTcVXl",
+	"0OxIhPNTbbKHOfsy4QPk51BJZG+wpfbQbICL5aRsadJDZSoEhP3zjCVlyphqCaAjT4L7LJ8NhsQGRwh3",
+	"DX8x2oafb5rRrd9+bdJjm9CqbWscoOvYDfNq2UUTpbq4WXC6DRLpfZ6Ox0w6sKUsjpIbMXasy71Z1kzF",
+	"0bDUOtqXCL4lN8KtUGExnoxyRpOxxVe5qPDNchgwtlKMjaaPcQ3BNix/Ahe9zmUmNQ4SPSUZV4ZDPHFB",
+	"JYswpUIKcT2kEAu0pZxqSzNqIzOw0Gg8AhYAgyzg+zv80PFzexU0IHNIXSL5LJfFctUHXwFHbVVnbc06",
+	"ejQuswd67i3tnRjoL+19MlEtGUDMmYpK5V+tDIPuNguZXxC5QGFnI460/jfBaD68MQdC9hLr+SIckebz",
+	"Fb/so5/HHBBzKqTgc5qWTYraemNCnBy2VSho1/mE/FWlBQ6++euKiiRl98wvjjtM0JY82JwudLW7ky77",
+	"nAb6cKRxnE/oGpJH41K73o/boDkO+2UcqsfGmfMIt3Xxh6z2Sav1VAbq0mJJMkaFKuNgtcF/u33WH3v3",
+	"5sCLaIcL3NtB13iP4R2gtNbcduVuRIa5QlTwssVlfJXpq67pWncBhI6QvwFBCtYbCz1RfyxbuaUpts2p",
+	"ZqUNy0WrZ5gNyyuLsXq4kya3aBkdG6xe2Yin1pIdNHArQgYVmgruZ1xy5yobHNYKxHIEOl8NzWbqHOCk",
+	"dTqxoWvr/0Sf6bffPKr4UB+e7JS2bp0O6PeJI6Dou5XwQciMh2WxAys0Ni0DLxjTwQzebx6Rn/j3x+TM",
+	"lxdhG1zzVHuOD+SZuG59asAonmoFw/tmZNDwlrn56ZiAbizSrW/vZbZhDAZoFQhCx8FRcRb2FW6VOVA9",
+	"QamNla1CM3d00UOowqMgZRa0SHWbSnEmsMMZKBRyUbbzraSpfxOVkILfwMm8ah4I9Of0h1JrnByRFNC1",
+	"jS60dStYh4sdNmixVh23tcJ4/M2AIoVvmzqhb0PsxkbWKkDcn1VjZDjuGGpiuFZBI3IpoROI7cWFVLcK",
+	"3LR711o8OIkNx96hk3rfA0L0lUKkKruZNCpSLG5WRzhioR5JaWJ7Me/ExDXNadaVaNBIEHiGC2OPFeBH",
+	"/vRnMtmWkSnNMjCei9w55Khviwrefju1zpqQpfX6xKFZhn4xNSa2vTP6KRhJ+QWLpBwEfS+i/raMrn/D",
+	"rb+/esfDsDdAH0p12d5Bt+4N48uV7pfe4ZvkhkHMMHR5fHI/0kG3llNA51rm1aDMV0TNZW4Od7YlztzZ",
+	"eaBBhVpmu0L3yHg3ogVU4q3SLDN8L1tHHNF/kzCWwavf0GnZul5q2Pzou/uPH/SY3uZk8zO+WHRa4wNs",
+	"2M44xTBDPfxU02Zf6GgLCt+W2h4TSiGn0Fe8lrZM5jC9PvFmegAUB0W7Nv6Hg2hNdaR+6JnUmiUlI/LN",
+	"6UFLgNZRhukdhwxqZwc/WKrjImV+Mbiudlgx1iKXWTSogjkcYErXxWDUpxHmeDz4dncbitYiMGfBfKX2",
+	"LF3aqwKrtSTZF+FHoNuZKhc6Tv9AlVWAZOP2Aitc5AD9tUpr7VZ721kHhtjT5hzG9V/6bmzVFVH5a2ui",
+	"HqD7Dju7/E75Vjs0h8k1u9mC1KH1eTg1aVIC2WQY+DfbOd0moODUbedIjbltb9W91XKhr7EEdnibh1RG",
+	"fL3PXL0tgdycyuCo/epud1TQ/hqtlR0TOpOXzGbdMJqnnOXEGm9Da7RbDvBd4DkdcII3JI/a4Q569hyE",
+	"OPmSqYia/sO/CppW6UWhisfgL1KwlvEVYHVHamQwqO+PaONS4JyBbv6KL8eR72rJXeVbw2McDXTv6Gnl",
+	"G2e69QLnMHSCXrNcsaRlOl8rVv2Yy4zcj4d6G6TVrdyWHurqi/V9Bo5vixxB/2p7u7VzrV3O+13Iu78H",
+	"2FEBdjy30dDbchzjp/t6kC3oB1OvgqO4A1qWhWZPZcvvaZjO9Y+KoG7ONrSIj1mqgP0sOSaX98HnpCSR",
+	"YmxsSaxWn21hmrnDbGxIPNsCy7L1l9UcCKfoG3oBMTaCfMZ4EV5D1kfip9KNXIa0tXXOL6lmttwRkyLs",
+	"sFiIIMl8TED3d3XS3kD8So2dMxR6JqcpbLNuMnoWhgsZnoORK0v08W3wOfuZZzw2sO3NM7JmOcmwMIBo",
+	"ecGwQ9HAhPqOivT4Gt3Z9JhMH8KuBsZzKg74lyLd+uxE64XHWTk+xqNXPNKpiIt10YNv+QPGCVgD34kr",
+	"Epj0HVEhkliXB0hcJ5TMU6kYRKZOiWIovDWdpbBR+EGu4/kURZ4z0RGTbwSrny+OfjEmC0k4RiEy81PP",
+	"qoPEzwyKhOGMmoHZ+2X6iySJjAJu05cmZZumSJcc+Fvp3c98+yToKJXS+YUaNh2/rfT5NVtwYcdKmquq",
+	"9gNQRlumKcG3Vdfo12jDsefQW3jB3QI0Tf3kV7ls+57Oty5RNTKmq2O8l+Y6ZR3H0VTV3r1+jqdcDte8",
+	"4Jiva5N5ozBecpmi/tpbsP7DvbLT9Qt/dJsJ9CSLgnasYuXg4+KrEkcYGl3m81UQGPUx0bHtymFb50ND",
+	"cAyl5iUDAyFi7jovxFLB4FVf2QiTQNEIQ/+zm9DKiKB5LqHbpXnvK2Xb6bdEqicuCKniJqAstJ+Np4Ke",
+	"SnMqEp5YqYfTpWhq7cDYXM75ik3ohuZsEnTraT6YMLGd6JzyuKrQZO+1qPM6lxlXOAhRSwJfioPEl8K6",
+	"0wcEfMFYnMB4tf6sHotiRbodvJjvQj/orTX0BcpZMjHAplQzMY9oMW8wqwSOqbxWKbQ1iztiYN/UY2DR",
+	"IFgABxcTvYK0UCsk63W7oBsYdQFzXXasH+3R2gaGZQoTCDswHS2b2qk2qGK9lrm2JOc/5Tz+lom0+WYQ",
+	"gP9muZxAR9ecmUOOVzb1xXDevVoyydly9wpnBB87Jaywo51ZcWS4x9F9iNYP71op82iRy4J/gDHjCbO6",
+	"OipegWoLFbAOXcejAGHe9/QehYTQxPe0WCqYrZFyqmo1cpBaTsXWdk8ic6rYqZ84YvTw1jSLPkGcruEQ",
+	"47BgoLNKrL+ecpWM0xa/d9250yh6gb5hOTMcPiEvzt6+6V89n7M54+vdzQVeu+fgnQETY6P55sHcS19H",
+	"Vsn082BFFYLysg7hKAiL3W7bTVDCcnUnwa7ivR0LvzafjleUNDGT+dY7XbVPOLWeXqJSQNfr1CgrXGOZ",
+	"BdUkZVRpcp/AQD6bjAtdxKCvb1Ad1VLXcUCEdFtqPSW1ik37QndBd0I17mu+koqJ7u5rvbOdd/YFs3Dt",
+	"zp11W9vL/ejP51ZyUN3q+5EOwj+IcMwrrwYPUyhRJtKH0P53cvT+44Pxw+8+9XL4PDTk8uikoxXhmBTC",
+	"CFtIfAILyHYkRHNoxpbGIoJSRSeHZY7vjlpQK3YqrwOpUp+2A8QfN3sdw+jHT4wxtnFeC5uG3lKE9vgk",
+	"OrD9R1efMpdZxrXTw906XxEnhnpObV9/913/QfMB74xAjH+chCfSV/eoXZP/xNgffrm4PxsPfGTt+A0r",
+	"mV6yBIzy5jUv3K9rCmAsIQlVYK8RW23fOWzA8FZM+44IEIL1LeSiXo0wazbul/JP2NUMVik5Lp1GOP0i",
+	"7tfp0aAe/Aho+9c61fdco4hJVVePNw7zm8qqPb9CMI0AneGn6KMsd12+5H83JhnMKSx/Y18ufxH1ING0",
+	"YLsDbIgQ7nG7wShi2RpNZ5VgS9TxCFr4G1MIhymOR5ccyiljjvfXUnu5M2S6TW4OJCj1aAZJUpuiSyRU",
+	"Icxzpm1d/SVNeeK7X5Sh7fZePN+cPPo23oSnO9RtU0q/50CmER5bXn98eqRBhuCZstziwckwX2y8NNWu",
+	"cPbqOcRhKp8nr9mlvGAJRmgSCQoheMeGrZxF8zDLQV8o22CRGdtKyJqWisXFQ8fwkedApTNZ4GiJMiPG",
+	"v9NjGkn5/XHlbnxBOOzmfftVX9HzaVvJGFKL5sdDGc3g4prFgouWmFzZfcGXGwDfUUxB9MJQiutLzHhe",
+	"ioGoG4UWWralkoSp/1wRxZeCpjP54Z55Kf65HbUs7xTkXRja9Un66EsXsr2wZYfTIVJeci1lIldPyc8Z",
+	"dCuKczu50NjJhyiasbLLCFeEKkPF2LQcq2MoWVCeFrmtPFlTpRg6dZodnF1TARDsRpRzrSrY4Jnkw27+",
+	"uFcyvrGkZLHb9/EWnwu61rcR6i8WCCe8ZjSlYo4a1zDvmv9k0MZ///nSLWZ8PMG5tVDXXCNzXb0Cb12X",
+	"tjRwMsChJs77sdUIxLB60uoN7GMY1+7yNqzjKgjPfBS4X2p1YwMfG50WS22kx4e88tLsY27/0NzD+8Yu",
+	"DuD9a97MrToAq+Bc2ZERvezePo3q24fJjt5/rsggRHV8JFIeCtJIYVTXmma2iM+n93ax+NdsUSgcMhzP",
+	"D4nUuuq2qf5lMkM3L7OBcvul2J29YVrHrQGarld0Ml9RISqZkIFqNGN61xPQZ9RpM53l8gMCzQdQyNp9",
+	"qI04dmTIQId6ttMEwb6hNoo4SayTpqmgZPTDhGrNMusPiz9RQhD5O/xtYutfy/PaWcteHWPuygC2EzDC",
+	"VfxMdoRKYy9oCHYCWN03voeu1tvpUp8LaLv39DPhdrrTKzuoo3AToWqkNa4RYxtdtR1qCyrUcKyCUHF6",
+	"rGNCFJu7caFOYNEr6uJU++hTntvdhiblFr+ydC6h7yuR3RuHkcUNiVAloxeMJYqEiBs3qO+k1Aj683Md",
+	"dubfOUPrGmTIoNFdO0z8uLgp7eRvHu+s4qxLojKZp9er5QbLVR/tfPGL7OoluwBvC2HMH2UTi3ok/UTl",
+	"VZN78KVgSWXGXSwffewCfxkXhaqEKQxB1RsQ1Jq/H/3XntnqV+j6TmROju67lPU3ayaSwF3inDBsLoXM",
+	"ttWBQOucZbzA1lPmT/NCaZlFHTF2uG/4yfnKZqmotRQKBKhr1TEaj5bM0ATkt2brlGF67XjEshlL0LhF",
+	"urCVY/ChnIqL0XjEM/sN+MfEjaVQa8bmK5hjRIW/NuV+kfoPyXkOJQS5QvVkDmkNCsIlCYPJQFmhoEhp",
+	"ZmQJrAXNM3HWUAqulY5TeNOcydtjMHKVuz180GRvVR/bsLgN5E1OZlvNolHet5HsSiIX4Bt3BfyQ0b0r",
+	"XFOvTAyLOivZKJjOHI04yzwwZ5De0hTcn44zd0MBTcf6wBFjBJDk+Q5aTMQTQG2iMmrNNjojL1me0nUk",
+	"ElAkXE58oUaP2gN8o6zT6DMkAfSCTc41m9xfXeGlx9mQl5JJzmjf7rlMaZ5R3abSAAn3/NSQUxx0fuhh",
+	"sFJtcG4UQFU9msbpNu7IQxiu7o5jXEGbGkqERxpTgz3qVhExl5v+HAm+8Vpuoj2puZ112M+brqWmab8F",
+	"f+TLIsfccMhxu6JP2644xi23HpFbLTLvxI7p7EkSUKk1aDKUfSU6G6qc8UnTlGmypi21xXOp9LBVzQtt",
+	"wxJhWmmEF4Nm6dmuHehCecqSUizAaKAwKahnlVWFNXQuu4FW1oW5NoirCeLe7bkU6q6hXh9ZzxWI2PLH",
+	"rOe33YDXvrymHEFUheEpTcsWdVzYmcnk7NXznoBg6WIvUsNKBqQ0nETbrN93tzMmMzanhWLhFZOEs6Qn",
+	"XA5RJkZ/UFfhsf7QGjfZ+LpH5R2Td0P080cXEEmFwCokWyP5VgZzZdcHcvDefg/PrHv7/2vc9mMjxUcW",
+	"644+hGMfhbbJTzD0z9zHFn3Roi1jS2kaq7owX4asSujgYSlgJQvMq6zxk25BEAmHhQj/GWp016aZ/QFU",
+	"rz3UrBillVWdPQufQZhfcBG0mZtaBjSBeNo0XjRsW9xF0xCiCxkK4n7wjHnGJjPmdL0a+6Z7dvRY0Mx7",
+	"Jgsd78ISbZr3q/nQmCS13nlT9GD9dvJ+6hiB7yEAYQQ44p7t83zJqzuG2FX8upI045GR2x/WPGdqUMLH",
+	"hZ1M4xwXZf315ILB5F+biRO1+atPTwZlj7xtVHvbnq4tWSJpD68aBuhV0wWxM1hXqN3JUb8wl5o9bKQo",
+	"nLEHq/1Gryw0LUL0lpq/hvmM15401NrLsKMhUOduHfRv8HFzm3QZqyZkmsy2fnqMTyob2FDgoIlGtr2+",
+	"L3UHyIdlHfn97xMgK1HgNiJkfvUDJOhUdnKruTkekqsTcrmXwbR8i2k4n7rgetPo8kXnml+i+zlluqWp",
+	"l3//raXtAf7eVs7j+ER/4t9reLSleVi18+7MHg9CzXBYt0rRBoL98R/3MZgGzGv96KAKWwMvrtravhm5",
+	"qDvo4rgA8+7mRc719o05C9cgsqKMRSr2qwrUmEzVbJJdTC7vT/7P//rfoGDD0YLjmdEc6mLs0iut12Cy",
+	"WKk4AT9A9wC2cNgbPF5OcKqM6oWOJkHzwx6AfAJLayFbW49Wvn726vmTcJ6ZbXvPc1ujpMZBeUn1kFRg",
+	"wuOPyiZPjM9FpeqlliqkxiTZCprxOfzF/OwLn+CjDGeTmNMw5pQmqVy63mEYgBv70sGxi/Gci1QucQPg",
+	"4zs+F+fi66+f5izBhmjq+OuvyfSs0CuZ8/+G7zwh38MZksptkz/R2lb/7Ecm2QmWXITTIk/PRct3z4uT",
+	"k4dzn4QPVw2/Y1P45PTe5X0/f/QeoBp57r12F26UsXVCEZhTjPv6XiacwZb+x5uXLwiW971Ds9CnWZqz",
+	"sL/6V1Fp5lH9rqsU8fNFoODvXLyE2c6wYUWmHw3f+DQdEwpjR8vfjUkg0T9NT8k0+HkKUxeKNCXStnGi",
+	"SpM13tBbnjEE5fWPT8nDhw+/g5j026fH5Bcp2BZnRVVD0zZqPfaDPq1lb34vqJBH7948IzOmeAKNQywa",
+	"YPcDc14/BEOUzffLgaC1qlRsUkSF2tjJK6ocIIp46JaZmlOY4uCMczH9rw3l+v99rKZlC6uc6SIXCksq",
+	"sbFKGlTaQuusslzfjyUlD04eoDsMxmVSGC7L05TY0tFz4QamUE2MDn1M3jCRkOnzhGVrCQUQRz+x7dSW",
+	"90ObNC1JztYMpmQAcIouWIrW9oNH4DOzVcpT1wBtardm9jP94S1dTn2VyVYWMCvSrqBlmpA/Pbr/4M8l",
+	"3FIwwlLFXO0w4RomsUHzVXtBP4DD9euvPTJ89+jxX/x4XMzHVU/Ms/8mqPSTf2P7sX/jQv8+F/8+Ojry",
+	"/28efHRyQv5NplxAzeDkn0qK6ZhM4Se4wAn4eafk336oCJlTISTkSZhdnXpayplt2PYnQxwG2aZlT6/p",
+	"n4ld8L5ZsBDUsgOWmI8LSeaeD8HlQnsGLGUkUrBTMkXX0hQrZLFVlv3kQ/PJhcxnPEkYbIALVSwWfM6N",
+	"RANz2G3BmPfEek3gD+VkBGiBFRQFGfy1KzwyKwipJwtZCAcx+GXWVK8swPgLz/9grnw5BMd+6bH5Usb0",
+	"SiYT80E7mcmBZz5H2AeutDol0zPzx6klLa4VwReV+9h35mNG/qV8rmHfJVZP/O/tpw1SNHbL9SlGQsoX",
+	"wde8oYoA5zM4X44ZBSTFxe8/MIuvc6hRBfVngiErs15AF3akDBA69hd0LQTH9ha5AmSpdR+cunXgdtd0",
+	"m0qaTLSUk5TmS1ZBSa7K2f4pz7h27z5GZLMNm1gyyVjC6cToA/UPGCCnwGGQdd0DYsAPPUYysbyopAlK",
+	"sPpPLojhCafkX4XUGMGZlq3k/EceWtS/pDw1jAY/oTR05FCQInjqyh3DVgJjz46Al01fM51vj87MD/Dt",
+	"0XiU8jkT2GecuwaBuVHc1nS+YkcPjk+clVD5XdngD1KzoHAxFO1nr54HfeufjO4fn+Bbcs0EXfPRk9HD",
+	"4/vwcYO5oEsaiU1Tlmt1L+ULNt/O0aG2ZLH+1cDpE2bwiGroCUVsKlx1nFJlBi+gs9OlyLRaczn9ShGb",
+	"DWa4dCMPW+bnggqntX2FI8KRxsbIGWwjB8B/HsjkhyckAbH32kIoBTP6Z8YqI6w31gPs9qGkec4I2jMH",
+	"GC5CUyUtcdNw+BSUcQd+XzrP2L2vp2NfdIAYYpUd7zrlUjxPRk9GZj8/u5M/g5uoZIg9+Th6cHJie5Fr",
+	"O4a+jvnmd2gs7TKlqkuBnwV07KZujVgxttPLlCZFvsRi31xpUCaQEIw4BP0nyLJtg8Jv655rlwomTpFl",
+	"NN8GMWcY3SzL6do17ownK3NiY5lop/kse0xnBMw2+vYRu3Ql7RarmzdwZh784dKWV4f95lrihuUj95x3",
+	"aLzzSddyttkMNsW2aoRCK4sSmy7Y9hidgOCcNA+D6lvyB3zDGVJ0qJXaDoxY2sg7V8S8VAWqBRptuL2e",
+	"2A6ehwZJEV9c3rE4zis95NIbj4O1PrSIgjlJMCGl5X5kvi9MO/DqDeQf9XjwHeQQfXp/jQympKQ25nIG",
+	"7AKCcWAOI3kegn28rZrYgm38tO2QS7C5zBNVconZVl60yrwXvmLZTkxnmWLpJTMa3zpnC/5hisYF6LDm",
+	"B6NaA8KwNMUXCF3THGJ9Tc7z/VZeBFb97XEfOxkf0DwsqY8hte8bcGWkvk4UrB7pbjSs+H0OhYdBo3gi",
+	"N6LuXGrBTUDF95/Go7VULVkhF+hHUIymPjGrIh1Raga3WO0jBxps4keRgnIyK3TFV2DMxnNh1Ebokv/c",
+	"GJBGc1KleuUag9g1vlK+eb7v+1CoqMaD8qx6SYPR/ldqcXnHc4Hn4Ce2tawPdP3vZbI9GMq9YJvahj5V",
+	"Xbx27l4N5+9fE867GYtxzS5ExbEfj2pZnCH5FaNuuO4Pb2lrDwb72D14BtZ6cPLgd7ajPTnB9+Dio6gs",
+	"LMgWErg2AkdGkICN1hhAIJnu+VbSUfn0XCtiwLXmpx0oKAVzpGg7JjHrBHPJLpTkDL5sAMTCN2O9eFdA",
+	"U1otGQirlzlCXKPX9kv5SvkpqTtkSZVcDqfEYTN3O9fDnMcpWedc5txl55Vtt2IQFqqqzO7C2neK3YCE",
+	"g3tgSRtJwLWjPcxz26b+FgkBZo1DB2nfOp82hIdRnSDfuJsgLOJCLDEqJtFPYWguGA9tOcSKlmZNoRhx",
+	"ZWTmrpMxNnIIPWJIGuYTQGWWqPx5VknEQravTndV4dbjjQVs69rkYMkgesm/a6CIbkFRpQrBNgegjEML",
+	"vVvaxp4E/qrQEYrmQktC7bh/me+UdR/LwMKEJ5+QtFOmWxIFrRJsKH0pjezjemWrYKuEiR+5JZ1zKFle",
+	"E4k8w7Sa/pqU0RVsLg5YRYdE9L2B2RNdcf0AYwnmtTYMsajL0KpCFVy6IXP2pfj8tOCXgu0854FeD38e",
+	"z58B1axdek/1ojBn8jOh++sRx+XGMQXqFgTzVcw4Y42gw0LIzWdvlB5uN3uS4msGSTG0xizsnGeXrGHT",
+	"STZ2RAiqyskg0X0v4coNMduXtq2SXxPp+P0/tkz/Ql13irp+Ymxdoy10x9ILcL9CWiRNUxI01x9AUtgJ",
+	"6dooCj//haC+ENSdIah3ijXoaUmhof8AurlkOV9sD0g39UiSy3vMwFkEzdMZTTEd0WejgqCF7JgVo2sG",
+	"I2ypJmolN+C19U3Q/XZdP7JxOVZ1TjN2LsCVaQcIhN8HFy7s1uLL1I5G0mXgyIr65JicEStD0YKeU0Fm",
+	"MDKWLzjkj0rzjP3TuQj/hjmfmgk79c86l72/GSoty5AUtAPnNnWGi0KzYBwmN8vqDbMtw22GKlfk0YPv",
+	"js+FG2VJ/SnjNGAq4LiDuaqAsI9PHh4TmG0W2XOZp2mffnTyXTUSxhWMjovFrRCL9mSP0XjUXTIcEZ88",
+	"rqHX/DZZwJm6qFKFIxWMqgCStbKDeY6tsNpyf5ZMP81dt6xruwi7RMcNYGeTQzg2ymYpnvpWVEHPFMLF",
+	"2GUq5kuW4BwnqkjKFmEQ2h1a/RTvMeGb/rdmUuFef7BPXns2w/trvzazle3uJAJ7NgdJH5Dro2JtWGry",
+	"z0IFc0nw3tqzBxoXV5vo0nppzyrTRW4pAYWF84esVONY+x2b8dkWrXMVtbHYYY+axev1wLr97can4Oqu",
+	"IyWlUtHUgk4h9rTnpLiCKvJPycFbAFc3LV+e8GSKQnbJtE3r39FsOebCx7SR8gh/BykjwWZuOF2kXLnb",
+	"KChv8c7YNDcM+p509xSwFqq+AsSNU1iTad/7WCGjznjYWcg+gaLsGCucPSZd2YQNopy68kwoOykLwrId",
+	"s7ZicbVbIMrPKaYW3MttR9TaQTlUPK0HnrcH1SqIdANiuEMjvxvs46Vg/U50GNWVJ9AnfPYZkPfhxXO5",
+	"6VsJmw2XcnfTA3mb+9hXdGMQLGRp47Jy3qV08p3yPJzF22qB/a0MCFwbTtk12mwPzJqrONk2VJEVo3mC",
+	"kYuUapZuD2WO+GRz79zUK7YliuWXrFLUlaay0MF5+u4K3SdaPnaLJm0wOvf3aNH6Q95t0JbXdh32bNhy",
+	"o8WcDfCm3Zp9rgnOUkAidx3Xbdpn6VNDIxc6+U38b62ZC3XX5nFvGpvf2g4ktpg0Z4QmCUvOBZi7dtAy",
+	"PjMOOIz2dGF7gR2TszQNtotPGJiDBvEw49x52J8gcUGdv1xA14MMC8pV1feNkImt3W1GZqmcXyics+3P",
+	"AZN3AaSU0UsWus7Rd88S8ujk4bmYlvO04UssmbbXg/wtGBb9udv15V5u2Kz3C3cLW38vd0ZNuFHAD2XS",
+	"V+abx5hMQ2Dd+xiOmN9hztdmzSNbKrs79DDnDd27EJ72de5o3NvX0eVmiD6TUKD+Quauqtsnzyc5XcBI",
+	"eOq6QSC7wt5Grhq/jDTa3xuGkM9X/JIlT4jacD1fGc1OLhaEC6UZTWLsADd08+zgc/IolKhx2w6FVkgO",
+	"5U/YSWTt3oQQh65fA+rwJdwJtvVSBICMgzAvr/jeOxSmQWToz6WPh+HuU/vh9QS/51vxLwwVuHfTu3B7",
+	"uziUbyGgyFpTPm1pE+T+VTWMe8b86Gcm/8S2n3m8PtzKbnvUGWeHska9sYdmVFUyOu7a2zjdg9f2wol7",
+	"NEmGJ8Q1mHo8Ipym2GPNFyFnx+SlUyir4obQNGc02dpkNiWbMSaaJPsh6e9ARsC+v4iIP5KI+B5dOoEV",
+	"KD2P2Usc3MtZJi/ZDVK/dYvR+cqXWwP9xwqoDWhfyP0Luf/RyP0tvajog+Am2ZverdO5nwb4i33496EE",
+	"4m5264H2iA6lBlbd/HdYC7SAfqaK4FVx9XcgHNzWv8iHP7o6mHki2Es6fEYK4Rey/0L2X9TCfnS/0/V3",
+	"Mx6/eG5M2cEIWlJ2NDj2M9H63fRPbOsGwF2rntnLx3hdDUXLITYtiiTcfXcf0XVKudDsg3Yt/ROq6fEF",
+	"2059fzRbiok5Ijgwk6WYpxRL4fgJOrt87skb8PmbTdt4rlTBkp/YdmfXL9fhSpXXd2d47O3t4kAJHX7M",
+	"QJOQApZ67yPONK1lb9TVlkt5caMEcUfSF3pd/51UEW4W8r3b+Bj8ClAWoodLKZOYEGhLkED8vE5c6EiK",
+	"uAM9yVrJfSjR/sS2fdIc7jI/OLws/YltbyW14QsLutEUhoFS896aFuoKvoaAxKLNi+CzXwTuF2y/LoG7",
+	"KFRF4GK6K7dJtarIWNKTAvDpw5MAfvcLDXyhgWvqxDOfszV0eaYwbc1RQr0jVyfuS031QXC/eVYyTYhi",
+	"85y51lg4kHJhB0guczpnZM1yLhMchirY5qBuENzcH0vLe232bO7ghrW8Lz4TfbvyEBvG4nBHoDm56KMM",
+	"pnLZ7ZX+2TxwE17pAw9Va68BzYKphhvmZlyUo5ssWY7N7bJ0QbiYp0XCkvaJKdzcwqQcWnrogXf2y+Wk",
+	"DHurbRAhd782KMqTS9icJ+HZwdm2gQV/bIPqwe7K2T5gVSdtQfFyctWxaff3BskXYOI0cTdb2l3jPKVK",
+	"DQi0MFFkhoTvf/gwGo8ewP8+hP99BP/7+MOH0furnRsTCUxbbYNGFnous/6Dd17a53ujtGJKcSlaTwP/",
+	"3IHWDx5/c5ul1z/L5e4AlKvbNVz3EIGo18H3+g9YNE/f+1iyq09d/Rh/lsvR9R5bh1PSwniIo3opWMnZ",
+	"N6sttEaD1nY4ORd/skO5DOlqzbK1VtGDHCoP7T2FmWDl6NKjnZHhX/yzn39VSGUvPdIBKxNeryV6W1ui",
+	"lY5qz3XEc19IN+zfWDnC2Gg4Lr9sH5DS+QVaPYcP/FaO+HcQAq7u51aCwRUQuo2D2kziO2/t3JmtHaoP",
+	"QA1KbPJPDDdPzQNQNw9j6+UCyVJ1EnmcX9/7WP5i0jsCfTuUeUfcgldHtDvpK7wD2zlQ1LpBMc3YdUz2",
+	"tWmMdSS/GYTq0CKrwN92lLsKzS79YhCDqBxIh7IZY15XdgU3F21Ti36UfnL7VwobKMmcSJHa8Wi2hTwo",
+	"SSuqYDKLnRKLfPqYnImtFKj92NYpQEvQjRv4vwpm7XIY7tvmF/48ePHvzUP8RZG684pUiy95COOybMco",
+	"XAuZZ/dokXB9xC53dr5/Zd84My/8cHkzHfCvU+kpN9JjZgHs99QwNg5dnThOOg6aPMGwYzg1mRseSjVN",
+	"5XIPq5jNi5zrLZyr+/BEywsmRk9+e2+OpjbLwj2k7FS6xIFlYWk1nx0yRNDDvtrlhnKI8dQ+umPg+Zkg",
+	"jOYpZ7k7vbGD04J3/+TktOyOJTTIjR7Tx+3nKl5IAxjVoycjLvQ3j0bghuRZkYVOSEPXSxjEfJ3oVjum",
+	"DqUohkU3znMGY1+I/ySlW0XkpR3TJBcLcLXPPYZEMG88WhcRzeQnOyTJRQSsU1xpuoXekBds7RyF0IBN",
+	"zgtgd0ZLEVLEYs/IRAei7dMVm1+gNiOzNc3Z2A0aEUvf2bENM5N8O8mLKmZa5JtJmTIq0Bv/u9Vs3GE/",
+	"s9dz0xpO7bK7VYAm/d1NM/fObOr6OcwvWNzlqRtazK5kytol7yD5dg8jz/c+0kKvZP7p3kf4RaffCH/v",
+	"LuEXG0H9Q/mNvpDV501Wb91YwGAbTOh8a80Kg9OEbui2VWQPwvYzIK4+2IvUBP6KIpbCXOgddPdFeB9e",
+	"eMN8ty+S+wuLGcJizpLEcRIYmG6MgpwnjCw4SxNQ7aVgY8JEspbcze/Li5Qpn951EFF+z69w76P75wD5",
+	"/oN95YuI/0J/vx8RLzzd3aaYH3/sGLVrAxB/zdmSSxGY+h5yY+pbSx/k95rqVSm+WUm4VanVllr44Lto",
+	"etouRaSdQXzRRb7oIl944V3RRQKWVxo5HarJYZQPUGgCL3r30cqMoZP+lOiVVODlcOe94EY1Wsg0lZsx",
+	"KUTKlGpxgTjO6JwkimYMZlA0naJhhOc1wHqd2QHmTMwqbYEXSDA1UNx14ergDO1ljgP1ZZ6w3PwQjAGi",
+	"OSOphKkiVN8xmxrgraPAHyXy7jHypTmFL3Lli1wZwgZeFbrOgWNcgRrljuXIGQ4oVu59NP8ZYMsaRP9i",
+	"x36hsc/OjqVAV/WYz50zXQ2QXymvaUWM0hwpsJdB+s2jK9mjcSK/BVs02lBvzgjNYNx6C9/05aBjTBM/",
+	"geGK5vbdfDYNngCsX/eVQlyBu0AWmnBbMkShet2owUavViSlqjWFZC0V1/Uckox+wJSRbx4G+SMnkfyR",
+	"L5b3F+79hXu3RgGQfGXF6LbZOMMtbZ8QdO+j++cAFehVWWD8RQ36Qki/l4i9L683KtG4zF6uZgXvoSB5",
+	"uglUkOYZQ40lVEeGwIUerGPyqxXTdM0nWFvAgvGr6NUH4X5KRJGmRFNXUbCh26YDK9B82mn7iyf+iz7w",
+	"hY3dGX2gDPHt6X2/YFswjNr86z5B2dxTLlNjgbjhKljBrWASvMIzBH5pPogMYSU3JKNiW3JX6Mlux8S7",
+	"5xVyLEZTlhyfi19XTJBpksv1ms5SNgWLxRh51SHy0NNd5iwxR7AuZilXK5YQwVhScd3L1K8bjKBucMEg",
+	"Hf8neyY3QIV2qe4WtmrsLbONr7WnObuxCgk+X4GAsSdqrxhuDAeA98M135+gX7nMr+Xjn3W1jN/H7mKZ",
+	"8oRu6G5/uGT5tly2VdNp7YdXK/oyhLwwOodlF6fVCjDbDeIq/R8aWPE76AFR7uWG+z9gW4HEr98tMD16",
+	"QPcwIjfC3ps+bB3yITWCu7nD6ydo3zDCb6k0ZcptUYyRt1c/9uLi9z76f0OxNU1TuaFizvrUvJ35h29A",
+	"zPrFOgSt0lQkRqy5e/fbueNX/nejZBXzVXjpXylSKKObZXRLEona2GZ1IFPWU1W9IX2tY1BpfFJRaqnG",
+	"Cj214KEemYPNCF7/hFwwtsZCd9WUBdjjPoZDf5R4e2Pvt9L/vgFFN39tpy1jNvgEj7toUt6tHV4/N3nD",
+	"jGEXgM+FjToZ/dRZg367S35ZaTV0JcEx42laNUJbxcb39tEbwG27VIfI0CzPlL/xDU1Tpj8DYREqB2tq",
+	"zEuUDt57eKNS4ldrzIOrkitLLiRh61RuQTVRdLtTFJR48UcTBHbntyoGLAzdLDJGLXee/d+Nnd2A3YCu",
+	"+1WEPezL3ec5S7hW92jyz0LpzLVL2ZOZxMfAkpwtWM7E3LooN1SBiBJkxhYyt8aQz+ilmSyEJjRJlHMu",
+	"ls1SMf4CvbN1kQuWxKZFmy157zNu9HfgmDjzV3XTHAXPECIj3TQHt3OK9/ng5AR63VKX2oKXPXYkmTP0",
+	"7aObGOECB9uBfSo3CvmDzxTy6+dlf+OXVQ8IciCIlRhzlCiZsTF0BKQkZ1RJcSgeZ06I9/Rvl8fOP3cX",
+	"d4BBPTpC4Y5vCBnOKk4RLddHxdpovKUwcqHrfMlUn0ZP++nBw3HKwvx7kZlart+tf38i863Z1hdp+UVa",
+	"fm7S8iyxtn9V7+cJ0RJoGu2ZfSUkvrzbweOZ1lu6vNZSuspCHU6eSCDF7OUzqK8zYGL+2O4A736CJZbN",
+	"Bmn+NivdYHmyFTTjc5LLQjMMTGgjafWKZcfkTBCWrfUWm5hj0MD8BfrlxvPWVDvS/FF8QJV934oHqAJB",
+	"zyDr3cwhu92dXD9HCDvg9uYMjr/nTDHdXoX9Cv9ehvPWOb+kGlPWbe1exrIZy7GQly00kYUeE/YBxj0a",
+	"Uwyi08gqaJJxoWJZWmA/WWBuYn5by7Q1PA+nGHNFVFosx1ipuCUp05rlZE4Va538lBbLtplP315xQBfW",
+	"u5cwXXLFZzzlunWkWvlE7xFYePj/KF+MQHOWz1f8kiVECsPFZev8LWof7E4FvtakftjObpvVEsB1TOqx",
+	"n263PC26d+dhzaVY8GWBpOJ6LCc5XcBgKD5f+WxNIf0EKjK1eZNTkjmJazNDgvbMthU9BmQwj1yfCynm",
+	"7Jj8upK2Rz1mpQJZYBq4efK0SdUuSZxB5pkUZVWakNrxjRjp2zQwWOJ3YC/ajdxw4heu2i3d8BbvTiTm",
+	"ZkA+1KCetUPQJv1Whem9hcwvwKnT4paBycFW0ABrB3I2lALTIj7QeYVMrZx94rJ0Qx4jN2JMZlswXjgk",
+	"TKPAMmIXil/A6oR2cueCKjL964qKJGX3zGPTY/IyeMiChNLGrq9gLNiMkRVNKpM0Dctgxr7kKXMGMH4n",
+	"RuLmRH4fBI67+NHc8B2kcHPOnxV97w3wntRtLnIQbbt6hLzT5eEfuk4Nxy3S4eLw0N7mGRtAkOuQQiQs",
+	"L7v/xNQltDKAk7TpSjGnxDvB/1Wwsr++M3WOyUtI1fIM1/MpCwyH0clYVmfd3UZjgXI9lir2VdRcWReV",
+	"S/68WZrbyKvi5pvQu7V3qAEHweODMrebBHxfFWYljUjXITyWIvuwvI/4j1oleXWvryvjmY0VCOZEzkjO",
+	"FoViCXas0CsmiBTH5LlWpYoBgytyRhM6S1kZcjIqijMfMGwFtbFLysXxuXgpygGlRDGtuVgaAgY3JBdL",
+	"ss7lgpvvQTS44qQEAJXrSuZULWeueOVG5iSXaWr+VcBf6Lkw5ljK59ZF4OrdwNUZYRPWDr5h1WeA+7Kl",
+	"zagB13ZrGaNCmm7HhCpCybKgeYK3oMwNmw1y27Rkk0uxrPQdrfkFwJjNswn82Lf56O655tfvSOhjpdzR",
+	"CtpbgH9PfmXdTN16WftER09t14wTXXrXrZuthj0iFEHLA7Az27SqgT0PzJuv2aIrAbjpvnIOJO/DIjSV",
+	"gj0B6GyRc+7d2bbLZ+Dwoi6YBO4l2/3Avmn7O1CRnAvY8dR+aYIwTC1yl3NS4KM41rp0mHoYqSZSzI08",
+	"SpX0OfKBfDCqZbo13yo9ZefC0lLmWjNYx9fY1kNqazKHUgslVE1uOSEaEys2Q/rOSpVrtb1vJx/6ixS4",
+	"ea0V3MlDjHOnqd4zatuMzi+Gp1bVGFvUg/earYHcx+j4Si8UMYsRvcplsVwhozCGpuMUY7KmShniBvvU",
+	"/51rxdKFUzJnMGT/zNfh5NpeREPtNA9geiOZ2kytiZYT852J+cr0lNCqWptIhor0Apz+2C0B07lQPaeK",
+	"zLYWYANonPGYFb6n84s7znqulQn8A8+1m5a8DeHnOboigrvPJe7YBvdkI88A0KahFw7TDEqSrM6QDGI3",
+	"xVrpnNHsetjNW68szRi2a4QNuN2AVQYKzTF5YfuocBU0TpF5qbLsUCbeuY380ZQKv/EvesXvXa/Arrk2",
+	"dyUIs9lUyYXML0Do4r/kYhAncD6t7jqBkM1+5gUClb3sTrdw53OofIuSy3lvom36h6Zvn9SLgzPsM49W",
+	"ghl9z1qUx+TM8nHnabQVsSmFfEn3EiBfL4XPJXkcnwsr5iCHA+xWfHGKnH/qckV8/iVRc7lmZGpP4ol9",
+	"DpJ6ovEOWOkPanK+Zimjit1OxLeXOvZ7VTPvunZpw0ChQ0vZue0fPEVfSYLc+2j/9akz0hwe5eim+HyH",
+	"59MCfQj+/lKwShpMtzf4ymx83PPhF0U2gyav/W/uHnLVvcyCweB1mREQUssYFcpmktrjrQbnnnkvABWE",
+	"0TzlLAePK1dQR64lWUrr8pCEayPYWr0N5wKaTNp+nDJvxP0hoJRTnqqoYwLE2KOT74ADYG7hGtHFu1TB",
+	"5HFCNiK88BbqpPLFdfHFdfFZuC7ogeTIvYQvFvc+guHTLlRs3+ddNkrzWAUwIBew8fxAuk7SQMktsz8A",
+	"pl0BYZwxcf8E/i+YOnE/MnXi+mnpGV8sOuSgDWYhO+SLBcsPIRJ/xe68VdsVJtqZ32y4YndGOpbljjuM",
+	"4fDBz9sULnfSo+4g2Pa1FB8E3281g3OZprLQARcJ3rr3MfhpwpNPOzMe8dHRzRzxrqzHvUttq6H08pM+",
+	"Pylnc8bXWkUPdDDJlQuE3QRsUPgeLbRsLdIKOiHY/KvA7ZC4wQHYewtOYkwC//H941jL7LNC///sXeuO",
+	"G7cVfhXCf9IC6q7tOJeufy2aNA6CNMbagX9Uxi6loSRGFCkMKamCUaBP0wfrkxQ8h+RwRnORVjMa7eWf",
+	"rZ0Z3g/P5TvfUTfYeJcLGjVTs6A5EEGfN/I7tSGaTyUVI/UvWBQyBnCdhky3nGqb2xY4kbgtHFaizAuf",
+	"n/Wn4mSJRt1LcD9qv15zzINZzlIP7nss7QT9Z8ees4L4dOjPv2CKenVNBEfGDyS1ZJrS5cxzKHovbE7L",
+	"5Vh+oLx08A/Y5g022WNOax76mqWRIrpzN7UVELP5DNgqPKfDcd4z27VLZSye/WZtLE9h0IU+lm9h4Pz+",
+	"2oRbuqib5V+oSRK98/A2Hx0OF/uAUHRKXgUvCdeEralYAVrNsQDROPIQjGO767G2hn3EGDqeseSCQF0B",
+	"+NZQ+jAGwn5hx1A8NfZXewagqLOD0WVHSCUsmNwI3VMTgFJXZ4fGy/kIckRzwzlxVCFuu8FREm/Bs7nh",
+	"+uh/WzmkuR7VHfba++vyi/v/Lfzf22ZVuRm5XIsxlUQbLgQZQUgxCWlQmvAEq3oA8tQeUHAX2/M/SRlz",
+	"mRcl3lXbbP0BbVibvVINoJ1OMw324md43H7iH2AxkwPOFV4a8FbrjFzH9+ZoD6z9VPHgDhxtgr0TQ6mr",
+	"+qu7ym9SODYnUYdqDO2zkZi/SVac87hwow5OGOfZAq2jQXs6SGeIJ6ye5vyaBA0sJrzAIPAmAnZ8pSMA",
+	"Xz5CHDQ1kHyI3Hj/24eP5H//+W/w5N+9JVKhpxfVpqHELIOgwF0Qq9JC2AxPQwjE2Z2z9bxvWHkMFTy2",
+	"1JXZa+iT6EX16t8pEQ+7F6/EPfWc83RL9D6YVvwSAzxdWKNZrxadqnSXcKscDB0oE1xlCfPXQthxyKyg",
+	"4sKKD1/rjRqyUNpA2D83lKuM2gee8yRgap3LmZIJubO/JXdQ5QERBlAMDgtBpsxXHMxbmIQKq5Vui3H9",
+	"LEjrysvZxqVyREe4J+/KhJjOX7K/4FX9FKUYDL1HIWbbf1SCrLcBHZtfC2dtJyneKG9/2XOmGbl+/3Oj",
+	"anuwVLt/alaZZGsrPwus3Tlf6oOTsxxOyeWcvnn51wr8lPexObIm50d2+agoQzd0i+1UZF7Zvz0IbewE",
+	"wuSHkLLzSIRJbwPqPb+qHZmiUMnZx9C+cY+faKu65mrMbtf/YD+qJZMDj5WEKEHQuTZU983l5Kxa32mA",
+	"5pbZ6lm4zOGgcL/+sUqmVqBuOzXX77uHLulIpabDywkCKA5MC4fD30qmBJoY2G52mWVsN8s39ZO9E9wU",
+	"fDCMWeW24bDlBCiQQNhTAoWsjSNW9H6cgrP6LO+PBzH4I6XPj1Dh2I3BWYR0zqDPQb+yumUHl8slTda+",
+	"BHJHogGo/fkiC46mOVYt1DzZ0sVvNlQ6tjxgFaHcsIRMVBq0VLg44IX4co4JTMrkCo7yWbI8S5anJFl+",
+	"UgTB6sEzDwfH+bM6kSfgSuxYmoypTHhCDXOefqDVm9GoPo0Lss6USDQk/6BvDpfQxRIOc8kNZaNPDr77",
+	"LGKeRcxTEjG/MCtQskEYPI2GLTsRLxig6Fi+eAMfhCXXZAY8bJJt3mZ+tLFaSauacBl4dv1vF+RnU0x3",
+	"D+xoO3F9lEalzjEY67NAeRYoT0mgvKPIkekD/jiWqdVkupAo1bDpj56pkXrsDfirXOUAAJm5WjH1KOkb",
+	"39CDTgMrGVEzANnPcVvQY/+9Uu9cnA3mfHUbZ2BuCZMJrN95eedKeHW62YOPg5WnZESn5+bJM/LsZiHs",
+	"ZlpUpCl2AuY6lLkHce3eQ1+K7kI0lgRC28gs4hqqhDqfODX5vPMZ1UO5A2SIcPbkJDB7TdesZNc8IahE",
+	"AZbvJ6BHwMQhDDl5taV9Ne3Vox/h60c+wiMl+gfUNlHu0BoIa6u652FsSOUC7JRn9eTMSBEuunMMdLOM",
+	"drNQJIM4Zr3vzaF0fO9rQ7hkSg3b0C3RG27GM+YgjlbpRHb5iAElQHxqmZJITJRUQoWUQYx2uZBi0FGR",
+	"pz4w2jv/bZly4jSRvRCV+N2HpCw845GeDh7pV6B3jU4Zy8Az7shmObAd31Ux49Jt4wVmH64wRU+zhesZ",
+	"jaw9oaMakDRJWDIgKQOYN0gQl8vcGtNRBo30y+lFmWOZ6txSPPjSKC2oVEGGRbip48O6XUcqTCMv1utX",
+	"b7578/3X3775rokaq42NDTC+87qU6XjmARN4+415whJiNtyaxZjlWo6xkkn4M9ZgjazopRJ8vA12dOAx",
+	"nFg5F6ghhhJvYyaTpeLSnhAhcnTsECYp4yskYaenbKzSJFMJDBPCvuoDKFSTlZxLtZEXxGqAuAbgXRnK",
+	"jAEoXUlIxKCAJXkbMjQc5qzIq1geT7FfrtKmu81SuMGd9W9nd5/CSQst3rClSqtAmrBGG7USXsa1R+YW",
+	"tmH8+cBygnuCJRkUyEm+kC/TOkC/7LRn+NpzOe7XJOVQUQXgDH5W9Gr0BxsbXQquDFY2Bh2dJI64XbLC",
+	"f5IRpzvgAsC0C75mQ+kXYkCm9qAGRD8Tk0GeQGNiXF59AGKF+qKGzhlC1bK3yWbGZATJGKWMzvVQ/ilR",
+	"Y11Yt4tF8megE8+pYEAEKFkcYvZCINRpduhiHJuPrFpps1v1cCihg4FasNRtaGi/MNTTOAP9qHqk6ggR",
+	"TZqaxojmY4rgntl4jxT6dliR0IfCohKEgx6QEdM8YXmbJRIpXYt5w/RZyXi7piHOkdEWUb1ryAEL9T7q",
+	"1o4Es4PuR9P5yLTpM7zwMeVUNBp87h70tRWjSPFYLRgxqgNVCFRgF+jSdLEUAQp9wBFgkwkbG75mlTFj",
+	"MBkwMhacqHY/RQDsVYi/GYLUDZNULYClwaoDxKR0MrGdYFqJNVZ8nGA5R2eKwNuabiHK5/Yn3PcXxNPN",
+	"3c3Z9i60B7pGwpY0NQu/i+dsC0hvwSbGyoyyq3jKzI9+yJUckrur7JI8v9KEJ1VkOnO2rWJ5+/ZNnyxv",
+	"xQHX5VjhCiXOomvVR+GMREETa0U6ig+FG0H6GYaErnuxF84YFWZWzVoIh0eITCoaNWWYlc+oXqUIvgsp",
+	"ATMqJmSmVukAyxHaV0N/9AW5lpkda3VVhZFjKCoDXLLJUL56+TIzSbhP+QNV8w67ewfAvhEIYiSayzY8",
+	"JRMujLPHBbd9UsiWjXXKKZYOdy07a1xJNpRQizW4hbSHK0sV3PFg/kZ0d2AwvyXfvPwaFWwZwUKonpcD",
+	"Cm2ffnRz8A5nv+EoAduinzZnpXFNFiphwtrghEOWMaGCU1fwdQS5G3RRyWEFL1cdvNfffLsHW9VenVym",
+	"as0TrFFf1g//96quvHr9fa9CILdQVTgXKwPC0EFfxOCK3Q5L2o5F/05tYHNmU+wSd7iOKJoXdEtWmsEW",
+	"TxSK6UYZ4KoC13OpexJd/2yPpKO+inEz3eh9uEV7rgmfn+d90H250s6dEIwW26ghfY/IqEv17p89tQtB",
+	"HSqIfq7JSK08He6d+9Kta/KWJ3dX/qYJta1d+BNjoqHDwECeKTl6KPE5x6iLqiY1gYLiYigx6goyEf7q",
+	"pVLQz+yG0WSx0vbC8f1wDttBPmSKLzJJR6L8AkDW0fw6PwKfRmFAJ3Zn5Fuvh8QUtvPZuCj6GkNbDKSF",
+	"Ph1y9Vx+2T3wtcSj1+EWQCNILVhQy1COGJW5HwG0+xYPrc8GwSPtAA1V1KM9ndKHxNhZWPXeOTsb+tMW",
+	"a+c+m72am3NnX51In6glCjkbiQIRyHx34lyCWFswqrIWxiEHNT9LRVLOMurKByIZ2r/q8wPvhb7yiIvy",
+	"PMFRZzGgdspr0N2TO1Epqsf5nIPsmjZ1qoLX9uvAuR/8Mx1uOt9GjQj1Xe2bRSm23XQ2NX6Kw0+NNYOi",
+	"eX0q4s0PuRfB5huvlwDB/kWo/NYRtZyPOOtxGO0IMXPQIXKCaqXplNVJqd/hgUOP0gcux2yfk/G7NFyU",
+	"+M0+LIUDgENRJqbJaAtusyrv2DRVq+XtKB+XYXK1sOP2juPIcTtn2xef93ARg2jiiZlh1l6qNuBJQRCJ",
+	"c99z42AmGzJWa5ZqQoWo6iiXhqVrKko7OlMr27mElnauS7MJ1rm2ficsQxvmyE1ADBk1ZxK568dArrxm",
+	"KcxtfLci4CjbspuZogtet2c/4RMdzha2UFehjwpxVIlTNl6l3GzhsC2opFO2YNLc2m179c/Pdp/isFV6",
+	"C7MIv34uXqrYjQFEciNfY6qEK2gyVksWSwieMGlsu9l0h0hYrav9U/bYg84UDuNo9mJHMcK2/dcRwxku",
+	"IdapYfHBiBamZLEuv4R/N7ml0JE8Z1uPGsxCMxE+Ni6JPgjIYMLlWKwSllQ5oz5Fgd3G2Ht8fZ1DAZw9",
+	"wirPFXA+FndMr560yp605UMrQyrkjmK1Ay0+C90LsJrbKfS3b4fZHpN5oA3nX97HHVYjmx6tqRjG3Iut",
+	"GFrf9xCfpeerv1EcrXljKbvmc9ekT1wuGBBZ1+qEv7pnHrRCiINo1gbdhLSlCrrPodXZsZjcd7Evv6w0",
+	"S5tK3+OEveh8SWruN+xvW8wCCz+g9qd+DweJZiku0h5WobX/WLr2PVml4sXVi0s4H67vu1hJiDhbI4NL",
+	"KGvs3RTeECx3iRgmqcPiWtsybP7wfjRHu1/wKJYA/+RywlImxwC/vcgBbcve/1vKoHtU+E9wXXgzmx1S",
+	"8ZH3HvYCPQn2Via1R1bF1wNiUp4VB1apS2QCUJegZqLSxVeQXxG1PtqqeZlXy1MjYLkoJZIMAJvHA0Xf",
+	"Ck67kiHQNMuAyzoOXw9zPGLCmkZGRd+MkEYln70pQKeqcO7hcz7+sfupn4DJynE7QAYqRlbi5FQQcdb8",
+	"3Hiq3aliGqBxGQVX1vU8zH23yU8zPp4hLkrngFEakIbIfjae+So3M8AoKs3IjMpEMJJQQ6P2wOZMKRdl",
+	"bf2DLliSOYXVJICAr5D8RQ/CGAZR2Q8NAaZ5PC6gDi1djutVwg0B0JafMqGmODbw38Yr4bxlFY5MKgQz",
+	"VxkX6ZLyBCGIkGmZTtGQ9yZzyhJe2qX3GSWGzpiTA9waAMtYYXHGFrmN4vLGdr74d5WG40S8a0sTJcU2",
+	"niT3hJWH/w8AAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -37,19 +36,6 @@ func (a textArray) list() []string {
 		return nil
 	}
 	return a
-}
-
-// idsOfArray reads a uuid[] column that uuidArray wrote; nil when empty.
-func idsOfArray[K id.Kind](texts textArray) ([]id.ID[K], error) {
-	var list []id.ID[K]
-	for _, text := range texts {
-		u, err := uuid.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("scan a uuid: %w", err)
-		}
-		list = append(list, id.FromUUID[K](u))
-	}
-	return list, nil
 }
 
 // jsonColumn is a jsonb column that holds a T.

@@ -43,9 +43,7 @@ type usageRow struct {
 	lines                                         *string
 	suppressed                                    bool
 	charge                                        int64
-	departments, guardrails                       textArray // of uuids
-	agent                                         string
-	free                                          bool
+	attribution                                   *string
 	policyRevision, catalogRevision               int64
 	decision                                      *string
 }
@@ -56,7 +54,6 @@ type usageRow struct {
 type usageColumn struct {
 	name    string
 	element string // type of the array's elements
-	cast    string // "::" and the column's type, where that is another
 	array   func(rows []usageRow) any
 	dest    func(r *usageRow) any
 }
@@ -73,21 +70,6 @@ func usageCol[T any](name, element string, field func(r *usageRow) *T) usageColu
 		},
 		dest: func(r *usageRow) any { return field(r) },
 	}
-}
-
-// usageUUIDs is a column of arrays. Those of several rows are no array, as they
-// differ in length, so that each goes as its text.
-func usageUUIDs(name string, field func(r *usageRow) *textArray) usageColumn {
-	c := usageCol(name, "text", field)
-	c.cast = "::uuid[]"
-	c.array = func(rows []usageRow) any {
-		list := make([]string, len(rows))
-		for i := range rows {
-			list[i] = "{" + strings.Join(*field(&rows[i]), ",") + "}"
-		}
-		return list
-	}
-	return c
 }
 
 // usageColumns is every column; the decision comes last, as lists leave it out.
@@ -135,10 +117,7 @@ var usageColumns = []usageColumn{
 	usageCol("cost_lines", "json", func(r *usageRow) **string { return &r.lines }),
 	usageCol("suppressed", "boolean", func(r *usageRow) *bool { return &r.suppressed }),
 	usageCol("charge_nanos", "bigint", func(r *usageRow) *int64 { return &r.charge }),
-	usageUUIDs("departments", func(r *usageRow) *textArray { return &r.departments }),
-	usageUUIDs("guardrails", func(r *usageRow) *textArray { return &r.guardrails }),
-	usageCol("agent", "text", func(r *usageRow) *string { return &r.agent }),
-	usageCol("free", "boolean", func(r *usageRow) *bool { return &r.free }),
+	usageCol("attribution", "json", func(r *usageRow) **string { return &r.attribution }),
 	usageCol("policy_revision", "bigint", func(r *usageRow) *int64 { return &r.policyRevision }),
 	usageCol("catalog_revision", "bigint", func(r *usageRow) *int64 { return &r.catalogRevision }),
 	usageCol("decision", "json", func(r *usageRow) **string { return &r.decision }),
@@ -167,8 +146,6 @@ func usageRowOf(e *usage.Entry) (usageRow, error) {
 		output: e.Usage.Output, reasoning: e.Usage.Reasoning, image: e.Usage.Image,
 		audioInput: e.Usage.AudioInput, audioOutput: e.Usage.AudioOutput, estimated: e.Usage.Estimated,
 		cost: int64(e.Cost.Total), unpriced: e.Cost.Unpriced, suppressed: e.Suppressed, charge: int64(e.Charge),
-		departments: uuidArray(e.Attribution.Departments), guardrails: uuidArray(e.Attribution.Guardrails),
-		agent: e.Attribution.Agent, free: e.Attribution.Free,
 		policyRevision: e.PolicyRevision, catalogRevision: e.CatalogRevision,
 	}
 	if len(e.Cost.Lines) > 0 {
@@ -177,6 +154,13 @@ func usageRowOf(e *usage.Entry) (usageRow, error) {
 			return usageRow{}, fmt.Errorf("encode cost lines: %w", err)
 		}
 		r.lines = new(string(text))
+	}
+	if !attributedToNothing(&e.Attribution) {
+		text, err := json.Marshal(e.Attribution)
+		if err != nil {
+			return usageRow{}, fmt.Errorf("encode what usage counts toward: %w", err)
+		}
+		r.attribution = new(string(text))
 	}
 	if len(e.Decision) > 0 {
 		r.decision = new(string(e.Decision))
@@ -203,24 +187,24 @@ func (r *usageRow) entry() (usage.Entry, error) {
 			AudioInput: r.audioInput, AudioOutput: r.audioOutput, Estimated: r.estimated,
 		},
 		Cost:       meter.Cost{Total: money.Nanos(r.cost), Unpriced: r.unpriced},
-		Suppressed: r.suppressed, Charge: money.Nanos(r.charge),
-		Attribution:    wire.Attribution{Agent: r.agent, Free: r.free},
-		PolicyRevision: r.policyRevision, CatalogRevision: r.catalogRevision,
-	}
-	var err error
-	if e.Attribution.Departments, err = idsOfArray[id.DepartmentKind](r.departments); err != nil {
-		return usage.Entry{}, err
-	}
-	if e.Attribution.Guardrails, err = idsOfArray[id.GuardrailKind](r.guardrails); err != nil {
-		return usage.Entry{}, err
+		Suppressed: r.suppressed, Charge: money.Nanos(r.charge), PolicyRevision: r.policyRevision, CatalogRevision: r.catalogRevision,
 	}
 	if r.lines != nil {
 		if err := json.Unmarshal([]byte(*r.lines), &e.Cost.Lines); err != nil {
 			return usage.Entry{}, fmt.Errorf("decode cost lines: %w", err)
 		}
 	}
+	if r.attribution != nil {
+		if err := json.Unmarshal([]byte(*r.attribution), &e.Attribution); err != nil {
+			return usage.Entry{}, fmt.Errorf("decode what usage counts toward: %w", err)
+		}
+	}
 	if r.decision != nil {
 		e.Decision = []byte(*r.decision)
 	}
 	return e, nil
+}
+
+func attributedToNothing(a *wire.Attribution) bool {
+	return len(a.Departments) == 0 && len(a.Guardrails) == 0 && a.Agent == "" && !a.Free
 }

@@ -94,9 +94,10 @@ func TestUsageEntryRoundTrip(t *testing.T) {
 	e := b.entry(b.now)
 	fillZero(t, reflect.ValueOf(&e).Elem(), "Entry")
 	e.StartedAt, e.Outcome = e.ID.Time(), wire.Failed
+	e.Departments = []id.Department{id.New[id.DepartmentKind](id.SystemSource()), id.New[id.DepartmentKind](id.SystemSource())}
+	e.Guardrails = []id.Guardrail{id.New[id.GuardrailKind](id.SystemSource())}
+	e.Agent = "support \x00"
 	e.Cost.Lines = []meter.Line{{Meter: "input", Units: 3, Price: 4, Cost: 5}}
-	e.Attribution.Departments = []id.Department{id.New[id.DepartmentKind](testIDs), id.New[id.DepartmentKind](testIDs)}
-	e.Attribution.Guardrails = []id.Guardrail{id.New[id.GuardrailKind](testIDs)}
 	e.Decision = []byte(`{"seed":"1",  "note":"kept as it came \u0000"}`)
 	b.write(e)
 	d, err := b.query.Log(t.Context(), b.ws, e.ID)
@@ -232,7 +233,7 @@ func TestUsageOfOtherWorkspacesIsInvisible(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, report.Rows)
 	// Row-level security holds beneath the condition.
-	for _, table := range []string{"request_log", "usage_hourly"} {
+	for _, table := range []string{"request_log", "usage_hourly", "spend_days", "spend_totals"} {
 		for ws, want := range map[id.Workspace]int{b.ws: 1, other: 0} {
 			var n int
 			require.NoError(t, b.db.Runner().Read(t.Context(), ws, func(ctx context.Context) error {

@@ -23,7 +23,6 @@ const (
 	maxDecision = 128 << 10
 	maxTokens   = 1_000_000_000_000
 	maxCost     = 1_000_000 * money.USD
-	maxCounted  = 1000 // departments, and guardrails
 )
 
 // message is one record of a usage message as it came.
@@ -131,12 +130,8 @@ func check(ev *wire.UsageEvent) error {
 		return errors.New("sequence is out of range")
 	case ev.Cost.Total < 0 || ev.Cost.Total > maxCost:
 		return errors.New("cost is out of range")
-	case ev.Charge < 0 || ev.Charge > maxCost:
+	case ev.Charge < 0 || ev.Charge > maxCost || ev.Charge > 0 && ev.Outcome == wire.Refused:
 		return errors.New("charge is out of range")
-	case len(ev.Departments) > maxCounted || len(ev.Guardrails) > maxCounted:
-		return errors.New("it counts toward too many things")
-	case len(ev.Agent) > wire.MaxAgent || text(ev.Agent) != ev.Agent:
-		return errors.New("agent is not storable")
 	case ev.Attempts < 0 || ev.Attempts > 10_000 || ev.Status < 0 || ev.Status > 999:
 		return errors.New("attempts or status is out of range")
 	}
@@ -168,9 +163,10 @@ func entryOf(ev *wire.UsageEvent) Entry {
 		RequestedModel: text(ev.RequestedModel), DecidedModel: text(ev.DecidedModel), ServedModel: text(ev.ServedModel),
 		Provider: text(ev.Provider), Endpoint: text(ev.Endpoint), Attempts: ev.Attempts,
 		CredentialSource: text(ev.CredentialSource),
-		Usage:            ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed, Charge: ev.Charge, Attribution: ev.Attribution,
+		Usage:            ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed, Charge: ev.Charge,
 		PolicyRevision: max(ev.PolicyRevision, 0), CatalogRevision: max(ev.CatalogRevision, 0),
-		Rollout: ev.Rollout,
+		Attribution: attributionOf(&ev.Attribution),
+		Rollout:     ev.Rollout,
 	}
 	e.Cost.Lines = nil
 	for _, line := range ev.Cost.Lines {
@@ -180,6 +176,17 @@ func entryOf(ev *wire.UsageEvent) Entry {
 		e.Decision = ev.Decision
 	}
 	return e
+}
+
+// attributionOf is what of a is counted on.
+func attributionOf(a *wire.Attribution) wire.Attribution {
+	bounded := *a
+	bounded.Departments = a.Departments[:min(len(a.Departments), wire.MaxAttributed)]
+	bounded.Guardrails = a.Guardrails[:min(len(a.Guardrails), wire.MaxAttributed)]
+	if len(a.Agent) > wire.MaxAgent {
+		bounded.Agent = ""
+	}
+	return bounded
 }
 
 // text makes s storable: no NUL, which Postgres refuses, and bounded.

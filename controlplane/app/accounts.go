@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/allowance"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/books"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
@@ -33,11 +34,13 @@ func (a *App) allowances(mutator *deploy.Mutator) *allowance.Service {
 type accounts struct {
 	elector *postgres.Elector
 	watch   *allowance.Watch
+	audit   *books.Audit
 }
 
 func (a *App) newAccounts(mutator *deploy.Mutator) *accounts {
 	return &accounts{
 		elector: postgres.NewAccountsElector(a.db, a.deps.Log),
+		audit:   books.NewAudit(postgres.NewBooks(a.db), a.deps.Now, a.deps.Log),
 		watch: allowance.NewWatch(allowance.WatchDeps{
 			System: a.db.System(), Directory: postgres.NewAllowanceDirectory(), Store: postgres.NewAllowanceStore(), Mutator: mutator,
 			Settings: a.cfg.Allowances.ladder(), Terms: a.cfg.Billing.terms(), Now: a.deps.Now, Log: a.deps.Log,
@@ -50,6 +53,7 @@ func (w *accounts) Run(ctx context.Context) error {
 	return w.elector.Lead(ctx, func(ctx context.Context, _ <-chan struct{}) error {
 		works, ctx := errgroup.WithContext(ctx)
 		works.Go(func() error { return w.watch.Run(ctx) })
+		works.Go(func() error { return w.audit.Run(ctx) })
 		return works.Wait()
 	})
 }

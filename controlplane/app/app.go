@@ -213,7 +213,7 @@ func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.accounts.watch, a.resealer)
+	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.accounts.watch, a.accounts.audit, a.resealer)
 	if a.keyring != nil {
 		registry.MustRegister(a.keyring)
 	}

@@ -203,6 +203,39 @@ func TestMigrate(t *testing.T) {
 	require.NotContains(t, err.Error(), "canary-password")
 }
 
+func TestReconcile(t *testing.T) {
+	database := pgtest.New(t)
+	t.Setenv("SIGNALBOX_DATABASE_URL", database.URL)
+	var found []app.Difference
+	reconcile := func(workspace string) error {
+		found = nil
+		return app.Reconcile(t.Context(), "", app.Books{Workspace: workspace}, func(d app.Difference) error {
+			found = append(found, d)
+			return nil
+		})
+	}
+	require.NoError(t, reconcile(""))
+	require.Empty(t, found)
+	conn, err := pgx.Connect(t.Context(), database.URL)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	_, err = conn.Exec(t.Context(), `INSERT INTO wallets (workspace_id, granted_nanos, charged_nanos, paid_nanos, entries, version, updated_at)
+		VALUES ('01890000-0000-7000-8000-000000000001', 5, 0, 0, 0, 1, now())`)
+	require.NoError(t, err)
+	require.NoError(t, reconcile(""))
+	require.Len(t, found, 1)
+	d := found[0]
+	require.Equal(t, app.Difference{Workspace: d.Workspace, Check: "entries_wallet", Place: "wallet", Figure: "granted_nanos", Want: 5}, d)
+	require.NoError(t, reconcile(d.Workspace))
+	require.Len(t, found, 1)
+	require.ErrorContains(t, reconcile("somewhere"), "ws_")
+
+	t.Setenv("SIGNALBOX_DATABASE_URL", "postgres://u:canary-password@"+unused(t)+"/db?sslmode=disable")
+	err = reconcile("")
+	require.ErrorIs(t, err, app.ErrDatabaseAway)
+	require.NotContains(t, err.Error(), "canary-password")
+}
+
 // unused is an address that nobody listens on.
 func unused(t *testing.T) string {
 	t.Helper()

@@ -10,11 +10,12 @@ CREATE TABLE request_log_kept (
     since        timestamptz NOT NULL
 );
 
--- Until now nothing said what was deleted. No retention is shorter than a day.
+-- Until now nothing said what was deleted, nor was all of it counted: what is
+-- compared begins with the next day.
 -- The owner of the table looks into it for that, and is held to the policies again.
 ALTER TABLE usage_marks NO FORCE ROW LEVEL SECURITY;
 INSERT INTO request_log_kept (workspace_id, since)
-SELECT '00000000-0000-0000-0000-000000000000', date_trunc('hour', now() - interval '22 hours', 'UTC')
+SELECT '00000000-0000-0000-0000-000000000000', date_trunc('day', now() + interval '1 day', 'UTC')
 WHERE EXISTS (SELECT FROM usage_marks);
 ALTER TABLE usage_marks FORCE ROW LEVEL SECURITY;
 

@@ -48,12 +48,12 @@ func TestDecodeForgetsNothing(t *testing.T) {
 		switch {
 		case name == "Decision":
 			ev.Decision = json.RawMessage(`{"seed":"1"}`)
-		case name == "Attribution":
-			ev.Attribution = wire.Attribution{
-				Departments: []id.Department{id.New[id.DepartmentKind](ids)}, Guardrails: []id.Guardrail{id.New[id.GuardrailKind](ids)}, Agent: "support", Free: true,
-			}
 		case name == "Rollout":
 			ev.Rollout = &wire.UsageRollout{ID: id.New[id.RolloutKind](ids), Candidate: true, Outcome: wire.Failed, Code: "c", Took: 5}
+		case name == "Attribution":
+			ev.Attribution = wire.Attribution{
+				Departments: []id.Department{id.New[id.DepartmentKind](ids)}, Guardrails: []id.Guardrail{id.New[id.GuardrailKind](ids)}, Agent: "a", Free: true,
+			}
 		case name == "Key":
 			ev.Key = id.New[id.KeyKind](ids)
 		case name == "User":

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -49,6 +50,13 @@ func deps() cli.Deps {
 			},
 			Migrate: func(ctx context.Context, configFile, action string, out io.Writer) error {
 				return controlplane.Migrate(ctx, configFile, action, out)
+			},
+			Reconcile: func(ctx context.Context, configFile string, b cli.Books, show func(cli.Difference) error) error {
+				err := controlplane.Reconcile(ctx, configFile, controlplane.Books(b), func(d controlplane.Difference) error { return show(cli.Difference(d)) })
+				if errors.Is(err, controlplane.ErrDatabaseAway) {
+					return cli.Away(err)
+				}
+				return err
 			},
 		},
 	}

@@ -76,6 +76,7 @@ type App struct {
 	keeper    *usage.Keeper
 	filler    *usage.Filler
 	judge     *rollout.Judge
+	accounts  *accounts
 	sweeper   *idempotency.Sweeper
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
@@ -145,7 +146,7 @@ func (a *App) wire(context.Context) error {
 	keyStore, managementKeyStore := postgres.NewAPIKeyStore(), postgres.NewManagementKeyStore()
 	settingsStore, byokStore := postgres.NewSettingsStore(), postgres.NewBYOKStore()
 	seals, ladder := a.seals(source, mutator, gateways, ids), a.ladder(mutator, ids, source)
-	records, claims := postgres.NewUsageStore(a.db, now), postgres.NewIdempotencyStore(a.db, ids, now)
+	records, claims := postgres.NewUsageStore(a.db, ids, now), postgres.NewIdempotencyStore(a.db, ids, now)
 
 	managementKeys := managementkey.NewService(managementkey.Deps{
 		Runner: runner, System: system, Store: managementKeyStore, Directory: postgres.NewManagementKeyDirectory(),
@@ -154,6 +155,7 @@ func (a *App) wire(context.Context) error {
 	topology := natsconn.NewKeeper(a.nats, natsconn.Topology{Replicas: a.cfg.NATS.Replicas, PinsBytes: a.cfg.NATS.PinsBytes}, log)
 	a.publisher = a.newPublisher(topology, tracker, registry)
 	a.account(topology, records, ladder.rollouts, ids)
+	a.accounts = a.newAccounts(mutator)
 	a.sweeper = idempotency.NewSweeper(claims, log)
 
 	services := api.Services{
@@ -170,6 +172,8 @@ func (a *App) wire(context.Context) error {
 		Overrides:      overrides,
 		Seals:          seals,
 		Usage:          usage.NewQuery(runner, records),
+		Wallets:        a.wallets(records, mutator, ids),
+		Allowances:     a.allowances(mutator),
 		Idempotency:    claims,
 	}
 	ladder.serve(&services)
@@ -209,7 +213,7 @@ func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.resealer)
+	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.accounts.watch, a.accounts.audit, a.resealer)
 	if a.keyring != nil {
 		registry.MustRegister(a.keyring)
 	}
@@ -221,7 +225,7 @@ func (a *App) newPublisher(topology *natsconn.Keeper, tracker *publication.Track
 	outbox := postgres.NewOutbox(a.db)
 	return publish.New(publish.Deps{
 		Conn: a.nats, Topology: topology, Elector: postgres.NewElector(a.db, a.deps.Log),
-		Outbox: outbox, Compiler: postgres.NewCompiler(a.db), Ledger: postgres.NewLedger(a.db), Presets: postgres.NewLedger(a.db),
+		Outbox: outbox, Compiler: postgres.NewCompiler(a.db).Under(a.cfg.Billing.terms(), a.cfg.Allowances.ladder(), a.deps.Now), Ledger: postgres.NewLedger(a.db), Presets: postgres.NewLedger(a.db),
 		Catalog: a.offered, Revisions: postgres.NewCatalogRevisions(a.db), Accounts: outbox,
 		Tracker: tracker, Registry: registry, AllowMassRemoval: a.cfg.Publish.AllowMassRemoval, Now: a.deps.Now, Log: a.deps.Log,
 	})

@@ -156,10 +156,20 @@ func TestMistakesAreNamed(t *testing.T) {
 			u.Path = "/nowhere"
 			c.Database.URL = secret.NewString(u.String())
 		}, []string{"nowhere"}},
-		"no catalog file":    {func(c *app.Config) { c.CatalogFiles = []string{"/nowhere.yaml"} }, []string{"catalog_files", "/nowhere.yaml"}},
-		"no keyring file":    {func(c *app.Config) { c.KeyringFile = "/nowhere.json" }, []string{"keyring_file", "/nowhere.json"}},
-		"short token":        {func(c *app.Config) { c.OperatorToken = secret.NewString(password) }, []string{"operator_token"}},
-		"several at once":    {func(c *app.Config) { c.Listen, c.NATS.Replicas, c.HTTP.MaxBody = "x", 2, 1 }, []string{"listen", "nats.replicas", "http.max_body"}},
+		"no catalog file": {func(c *app.Config) { c.CatalogFiles = []string{"/nowhere.yaml"} }, []string{"catalog_files", "/nowhere.yaml"}},
+		"no keyring file": {func(c *app.Config) { c.KeyringFile = "/nowhere.json" }, []string{"keyring_file", "/nowhere.json"}},
+		"short token":     {func(c *app.Config) { c.OperatorToken = secret.NewString(password) }, []string{"operator_token"}},
+		"several at once": {func(c *app.Config) { c.Listen, c.NATS.Replicas, c.HTTP.MaxBody = "x", 2, 1 }, []string{"listen", "nats.replicas", "http.max_body"}},
+		"billing": {
+			func(c *app.Config) {
+				c.Billing = app.Billing{Default: "credit", FloorUSD: "-1", BYOKFeeRate: -1, BYOKFreeRequests: -1}
+			},
+			[]string{"billing: default", "floor_usd", "byok_fee_rate", "byok_free_requests"},
+		},
+		"allowances": {
+			func(c *app.Config) { c.Allowances = app.Allowances{TrustedPaidUSD: "much", TrustedAge: -1} },
+			[]string{"allowances: ", "new", "standard", "trusted", "enterprise", "free_per_day", "trusted_paid_usd", "trusted_age"},
+		},
 		"credentials in URL": {func(c *app.Config) { c.NATS.URL = "nats://u:" + password + "@h" }, []string{"nats", "url"}},
 	}
 	for name, c := range cases {
@@ -190,6 +200,39 @@ func TestMigrate(t *testing.T) {
 	t.Setenv("SIGNALBOX_DATABASE_URL", "postgres://u:canary-password@"+unused(t)+"/db?sslmode=disable")
 	err := app.Migrate(t.Context(), "", app.MigrateUp, &out)
 	require.ErrorContains(t, err, "SIGNALBOX_DATABASE_URL")
+	require.NotContains(t, err.Error(), "canary-password")
+}
+
+func TestReconcile(t *testing.T) {
+	database := pgtest.New(t)
+	t.Setenv("SIGNALBOX_DATABASE_URL", database.URL)
+	var found []app.Difference
+	reconcile := func(workspace string) error {
+		found = nil
+		return app.Reconcile(t.Context(), "", app.Books{Workspace: workspace}, func(d app.Difference) error {
+			found = append(found, d)
+			return nil
+		})
+	}
+	require.NoError(t, reconcile(""))
+	require.Empty(t, found)
+	conn, err := pgx.Connect(t.Context(), database.URL)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, conn.Close(t.Context())) }()
+	_, err = conn.Exec(t.Context(), `INSERT INTO wallets (workspace_id, granted_nanos, charged_nanos, paid_nanos, entries, version, updated_at)
+		VALUES ('01890000-0000-7000-8000-000000000001', 5, 0, 0, 0, 1, now())`)
+	require.NoError(t, err)
+	require.NoError(t, reconcile(""))
+	require.Len(t, found, 1)
+	d := found[0]
+	require.Equal(t, app.Difference{Workspace: d.Workspace, Check: "entries_wallet", Place: "wallet", Figure: "granted_nanos", Want: 5}, d)
+	require.NoError(t, reconcile(d.Workspace))
+	require.Len(t, found, 1)
+	require.ErrorContains(t, reconcile("somewhere"), "ws_")
+
+	t.Setenv("SIGNALBOX_DATABASE_URL", "postgres://u:canary-password@"+unused(t)+"/db?sslmode=disable")
+	err = reconcile("")
+	require.ErrorIs(t, err, app.ErrDatabaseAway)
 	require.NotContains(t, err.Error(), "canary-password")
 }
 

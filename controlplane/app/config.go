@@ -30,12 +30,14 @@ type Config struct {
 	// CatalogFiles are laid over the embedded catalog, each over the ones before.
 	CatalogFiles []string `mapstructure:"catalog_files"`
 
-	Database Database       `mapstructure:"database"`
-	NATS     NATS           `mapstructure:"nats"`
-	HTTP     HTTP           `mapstructure:"http"`
-	Publish  Publish        `mapstructure:"publish"`
-	Usage    Usage          `mapstructure:"usage"`
-	Log      logging.Config `mapstructure:"log"`
+	Database   Database       `mapstructure:"database"`
+	NATS       NATS           `mapstructure:"nats"`
+	HTTP       HTTP           `mapstructure:"http"`
+	Publish    Publish        `mapstructure:"publish"`
+	Usage      Usage          `mapstructure:"usage"`
+	Billing    Billing        `mapstructure:"billing"`
+	Allowances Allowances     `mapstructure:"allowances"`
+	Log        logging.Config `mapstructure:"log"`
 }
 
 // Database says where Postgres is. URL alone is enough.
@@ -99,8 +101,9 @@ func Default() Config {
 			DrainTimeout: 35 * time.Second,
 			MaxBody:      h.MaxBody,
 		},
-		Usage: Usage{Workers: 2},
-		Log:   logging.Default(),
+		Usage:   Usage{Workers: 2},
+		Billing: defaultBilling(), Allowances: defaultAllowances(),
+		Log: logging.Default(),
 	}
 }
 
@@ -128,6 +131,8 @@ func (c Config) Validate() error {
 	checks.Positive("http.idle_timeout", c.HTTP.IdleTimeout)
 	checks.Positive("http.drain_timeout", c.HTTP.DrainTimeout)
 	checks.Under("nats", c.NATS.Validate())
+	checks.Under("billing", c.Billing.Validate())
+	checks.Under("allowances", c.Allowances.Validate())
 	checks.Under("log", c.Log.Validate())
 	return checks.Err()
 }

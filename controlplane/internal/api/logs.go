@@ -85,6 +85,7 @@ func logOf(e usage.Entry, masked bool) gen.Log {
 		RequestedModel: some(e.RequestedModel), DecidedModel: some(e.DecidedModel), ServedModel: some(e.ServedModel),
 		Provider: some(e.Provider), Endpoint: some(e.Endpoint), AttemptCount: e.Attempts, CredentialSource: some(e.CredentialSource),
 		Usage: tokensOf(e.Usage), CostUsd: e.Cost.Total.String(), CostNanos: int64(e.Cost.Total),
+		ChargeUsd: e.Charge.String(), ChargeNanos: int64(e.Charge),
 		Unpriced: e.Cost.Unpriced, BillingSuppressed: e.Suppressed,
 		GatewayID: e.Gateway.String(), PolicyRevision: e.PolicyRevision, CatalogRevision: e.CatalogRevision,
 	}
@@ -105,7 +106,7 @@ func (s *Server) logDetailOf(ctx context.Context, d usage.Detail, masked bool) g
 		Outcome: l.Outcome, Status: l.Status, Code: l.Code, Reason: l.Reason,
 		RequestedModel: l.RequestedModel, DecidedModel: l.DecidedModel, ServedModel: l.ServedModel,
 		Provider: l.Provider, Endpoint: l.Endpoint, AttemptCount: l.AttemptCount, CredentialSource: l.CredentialSource,
-		Usage: l.Usage, CostUsd: l.CostUsd, CostNanos: l.CostNanos, Unpriced: l.Unpriced, BillingSuppressed: l.BillingSuppressed,
+		Usage: l.Usage, CostUsd: l.CostUsd, CostNanos: l.CostNanos, ChargeUsd: l.ChargeUsd, ChargeNanos: l.ChargeNanos, Unpriced: l.Unpriced, BillingSuppressed: l.BillingSuppressed,
 		KeyID: l.KeyID, UserID: l.UserID, GatewayID: l.GatewayID,
 		SessionID: l.SessionID, EndUser: l.EndUser, ClientRequestID: l.ClientRequestID,
 		PolicyRevision: l.PolicyRevision, CatalogRevision: l.CatalogRevision,
@@ -174,7 +175,7 @@ func figuresOf(t usage.Totals) gen.UsageFigures {
 			Input: t.Input, CachedRead: t.CachedRead, CacheWrite: t.CacheWrite, Output: t.Output,
 			Reasoning: t.Reasoning, Image: t.Image, AudioInput: t.AudioInput, AudioOutput: t.AudioOutput,
 		},
-		CostUsd: t.Cost.String(), CostNanos: int64(t.Cost),
+		CostUsd: t.Cost.String(), CostNanos: int64(t.Cost), ChargeUsd: t.Charge.String(), ChargeNanos: int64(t.Charge),
 	}
 }
 
@@ -183,7 +184,7 @@ func usageRowOf(r usage.Row) gen.UsageRow {
 	out := gen.UsageRow{
 		Requests: f.Requests, ModelAttempts: f.ModelAttempts, UpstreamCalls: f.UpstreamCalls,
 		Errors: f.Errors, Refused: f.Refused, Canceled: f.Canceled, Unknown: f.Unknown, Estimated: f.Estimated,
-		Tokens: f.Tokens, CostUsd: f.CostUsd, CostNanos: f.CostNanos, Group: some(r.Group),
+		Tokens: f.Tokens, CostUsd: f.CostUsd, CostNanos: f.CostNanos, ChargeUsd: f.ChargeUsd, ChargeNanos: f.ChargeNanos, Group: some(r.Group),
 	}
 	if !r.Start.IsZero() {
 		out.Start = pointer(r.Start.UTC())

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/allowance"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/docs"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/probe"
@@ -46,6 +47,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -79,6 +81,8 @@ type Services struct {
 	Seals             *reseal.Service
 	Usage             *usage.Query
 	Spending          *spending.Service
+	Wallets           *wallet.Service
+	Allowances        *allowance.Service
 	Idempotency       idempotency.Store
 }
 

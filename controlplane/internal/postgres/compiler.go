@@ -14,7 +14,10 @@ import (
 
 // Compiler reads the committed policy of one workspace as the tenant sees it,
 // so that row-level security stands between tenants here too.
-type Compiler struct{ runner *Runner }
+type Compiler struct {
+	runner     *Runner
+	deployment deployment
+}
 
 // NewCompiler returns a compiler over db.
 func NewCompiler(db *DB) *Compiler { return &Compiler{runner: db.Runner()} }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -18,7 +19,13 @@ func (c *Compiler) limits(ctx context.Context, ws id.Workspace) (*policy.Limits,
 	if l.Budgets, err = c.budgets(ctx, ws); err != nil {
 		return nil, err
 	}
-	if len(l.RatePolicies)+len(l.Budgets) == 0 {
+	if l.Allowance, err = c.allowance(ctx, ws); err != nil {
+		return nil, err
+	}
+	if l.Credit, err = c.credit(ctx, ws); err != nil {
+		return nil, err
+	}
+	if reflect.ValueOf(l).IsZero() {
 		return nil, nil //nolint:nilnil // no limits and no error is an answer here
 	}
 	return &l, nil

@@ -14,10 +14,12 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 )
 
-// The advisory locks of leaders: "sbpub" of publication, "sbrol" of rollouts.
+// The advisory locks of leaders: "sbpub" of publication, "sbrol" of rollouts,
+// "sbacc" of accounts.
 const (
 	publisherLock = 0x7362707562
 	rolloutLock   = 0x7362726f6c
+	accountsLock  = 0x7362616363
 )
 
 const (
@@ -49,6 +51,12 @@ func NewElector(db *DB, log *slog.Logger) *Elector {
 // NewRolloutElector returns an elector of the judge of rollouts over db.
 func NewRolloutElector(db *DB, log *slog.Logger) *Elector {
 	return &Elector{db: db, lock: rolloutLock, log: log.With(slog.String("leads", "rollouts")), silence: silentFor}
+}
+
+// NewAccountsElector returns an elector over db of who watches standings and
+// compares the books.
+func NewAccountsElector(db *DB, log *slog.Logger) *Elector {
+	return &Elector{db: db, lock: accountsLock, log: log.With(slog.String("leads", "accounts")), silence: silentFor}
 }
 
 // Lead implements publish.Elector and rollout.Elector.

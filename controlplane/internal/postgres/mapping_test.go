@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/allowance"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
@@ -22,6 +23,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/ratelimit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/testkit/fill"
@@ -77,7 +79,18 @@ func TestRowsRoundTrip(t *testing.T) {
 		require.Equal(t, publisher, publisherRowOf(publisher).publisher())
 		e := fill.Value[audit.Event](seed)
 		require.Equal(t, e, auditRowOf(e).event())
+		purse := fill.Value[wallet.Wallet](seed)
+		require.Equal(t, purse, walletRowOf(purse).wallet())
+		line := fill.Value[wallet.Entry](seed)
+		require.Equal(t, line, walletEntryRowOf(line).entry())
+		own := fill.Value[allowance.Overrides](seed)
+		back, err := allowanceRowOf(own).overrides()
+		require.NoError(t, err)
+		require.Equal(t, own, back)
 	}
+	require.Empty(t, fill.Zero(walletRowOf(fill.Value[wallet.Wallet](1))))
+	require.Empty(t, fill.Zero(walletEntryRowOf(fill.Value[wallet.Entry](1))))
+	require.Empty(t, fill.Zero(allowanceRowOf(fill.Value[allowance.Overrides](1))))
 	require.Empty(t, fill.Zero(workspaceRowOf(fill.Value[workspace.Workspace](1))))
 	require.Empty(t, fill.Zero(apiKeyRowOf(fill.Value[apikey.Key](1))))
 	require.Empty(t, fill.Zero(managementKeyRowOf(fill.Value[managementkey.Key](1))))
@@ -157,7 +170,12 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		}},
 		"guardrail":       {guardrailRow{}, guardrailRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"rate limits":     {ratePolicyRow{}, ratePolicyRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+		"allowance":       {allowanceRow{}, allowanceRow{}.changeable(), []string{"workspace_id"}},
+		"wallet":          {walletRow{}, walletRow{}.terms(), []string{"workspace_id", "charged_nanos"}},
 		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+	}
+	for column := range (walletRow{}).sums() { // which another update writes
+		cases["wallet"].changeable[column] = nil
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

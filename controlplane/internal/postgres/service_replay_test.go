@@ -97,7 +97,7 @@ func newReplayBench(t *testing.T) *replayBench {
 	require.NoError(t, err)
 	s.deployed(t, b.route, 1)
 	s.save(t, b.route, reads("plan", "north"))
-	b.usage = NewUsageStore(s.db, s.clock.now)
+	b.usage = NewUsageStore(s.db, testIDs, s.clock.now)
 	b.service = replay.NewService(replay.Deps{
 		Runner: s.db.Runner(), Routes: NewRouteStore(), Versions: NewRouteVersionStore(), Keys: NewRouteKeys(), Policies: NewCompiler(s.db),
 		Log: NewReplayLog(), Source: source{keyless()}, Now: s.clock.now,

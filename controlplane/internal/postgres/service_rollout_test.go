@@ -37,7 +37,7 @@ type rolled struct {
 func openRolled(t *testing.T) *rolled {
 	t.Helper()
 	s := openServices(t)
-	r := &rolled{services: s, t: t, ws: s.create(t, "acme").Workspace.ID, records: NewUsageStore(s.db, s.clock.now)}
+	r := &rolled{services: s, t: t, ws: s.create(t, "acme").Workspace.ID, records: NewUsageStore(s.db, testIDs, s.clock.now)}
 	r.route = s.route(t, r.ws, operator, "plans")
 	s.save(t, r.route, straight("2"))
 	s.deployed(t, r.route, 1)

@@ -38,9 +38,20 @@ func (s *UsageStore) UsageDropDays(ctx context.Context, before time.Time) (int, 
 	var dropped int
 	err := s.system.InTx(ctx, func(ctx context.Context) error {
 		err := system(ctx).Raw("SELECT request_log_drop_days(?::date)", before.UTC().Format(time.DateOnly)).Scan(&dropped).Error
-		return translate(err, "drop request log partitions")
+		if err != nil || dropped == 0 {
+			return translate(err, "drop request log partitions")
+		}
+		return keptSince(ctx, uuid.Nil, before.UTC().Truncate(day))
 	})
 	return dropped, err
+}
+
+// keptSince notes that what is older than since is not whole in the log of a
+// workspace, or with the zero id of any.
+func keptSince(ctx context.Context, ws uuid.UUID, since time.Time) error {
+	err := system(ctx).Exec(`INSERT INTO request_log_kept AS k (workspace_id, since) VALUES (?, ?)
+		ON CONFLICT (workspace_id) DO UPDATE SET since = greatest(k.since, EXCLUDED.since)`, ws, since).Error
+	return translate(err, "note what is kept of the request log")
 }
 
 // UsageRetention implements usage.Upkeep.
@@ -107,7 +118,10 @@ func (s *UsageStore) UsageDelete(ctx context.Context, ws id.Workspace, cutoff ti
 		done := system(ctx).Exec("DELETE FROM request_log WHERE workspace_id = ? AND id <= ? AND started_at <= ? AND started_at < ?",
 			ws.UUID(), last.UUID(), last.Time(), cutoff)
 		deleted = done.RowsAffected
-		return translate(done.Error, "delete expired request log entries")
+		if done.Error != nil {
+			return translate(done.Error, "delete expired request log entries")
+		}
+		return keptSince(ctx, ws.UUID(), cutoff)
 	})
 	return int(deleted), err
 }

@@ -41,7 +41,7 @@ func newUsageBench(t testing.TB) *usageBench {
 		t: t, db: db, owner: owner, now: time.Date(2026, 5, 20, 12, 30, 0, 0, time.UTC),
 		gw: id.New[id.GatewayKind](id.SystemSource()), ws: id.New[id.WorkspaceKind](id.SystemSource()),
 	}
-	b.store = NewUsageStore(db, func() time.Time { return b.now })
+	b.store = NewUsageStore(db, testIDs, func() time.Time { return b.now })
 	b.query = usage.NewQuery(db.Runner(), b.store)
 	return b
 }

@@ -16,13 +16,13 @@ import (
 // totalColumns are the sums of usage_hourly, in the order of totalFields.
 var totalColumns = []string{
 	"requests", "model_attempts", "upstream_calls", "errors", "refused", "canceled", "unknown", "estimated",
-	"input", "cached_read", "cache_write", "output", "reasoning", "image", "audio_input", "audio_output", "cost_nanos",
+	"input", "cached_read", "cache_write", "output", "reasoning", "image", "audio_input", "audio_output", "cost_nanos", "charge_nanos",
 }
 
 func totalFields(t *usage.Totals) []*int64 {
 	return []*int64{
 		&t.Requests, &t.ModelAttempts, &t.UpstreamCalls, &t.Errors, &t.Refused, &t.Canceled, &t.Unknown, &t.Estimated,
-		&t.Input, &t.CachedRead, &t.CacheWrite, &t.Output, &t.Reasoning, &t.Image, &t.AudioInput, &t.AudioOutput, (*int64)(&t.Cost),
+		&t.Input, &t.CachedRead, &t.CacheWrite, &t.Output, &t.Reasoning, &t.Image, &t.AudioInput, &t.AudioOutput, (*int64)(&t.Cost), (*int64)(&t.Charge),
 	}
 }
 

@@ -21,18 +21,19 @@ import (
 // Arrays go to the driver directly: gorm would spread them into lists.
 type UsageStore struct {
 	system *System
+	ids    *id.Source
 	now    func() time.Time
 }
 
 // NewUsageStore returns a store over db.
-func NewUsageStore(db *DB, now func() time.Time) *UsageStore {
-	return &UsageStore{system: db.System(), now: now}
+func NewUsageStore(db *DB, ids *id.Source, now func() time.Time) *UsageStore {
+	return &UsageStore{system: db.System(), ids: ids, now: now}
 }
 
 // WriteUsage implements usage.Writer. Locks are taken in one order by everyone:
 // log rows by workspace and id, then totals by cell, then counts of rollouts by
 // cell, then totals of accounts, those of all time before those of days and each
-// by cell, then marks by gateway.
+// by cell, then wallets by workspace, then marks by gateway.
 func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Written, error) {
 	var written usage.Written
 	err := s.system.InTx(ctx, func(ctx context.Context) error {
@@ -56,6 +57,9 @@ func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Writt
 		}
 		if err := addSpends(ctx, conn, usage.Spends(added, removed)); err != nil {
 			return translate(err, "add to the totals of accounts")
+		}
+		if err := s.addCharges(ctx, conn, usage.Charges(added, removed)); err != nil {
+			return translate(err, "charge wallets")
 		}
 		before, err := s.advanceMarks(ctx, conn, b.Arrivals)
 		if err != nil {

@@ -48,7 +48,7 @@ func newBench(t testing.TB) *bench {
 	db, err := postgres.Open(t.Context(), postgres.Config{URL: secret.NewString(pgtest.New(t).URL)})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	writer := postgres.NewUsageStore(db, time.Now)
+	writer := postgres.NewUsageStore(db, id.SystemSource(), time.Now)
 	require.NoError(t, usage.NewKeeper(writer, time.Now, natstest.Discard()).Keep(t.Context()))
 	return &bench{
 		t: t, server: server, conn: server.Ready(), db: db, writer: writer, store: usage.NewQuery(db.Runner(), writer),

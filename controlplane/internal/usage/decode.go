@@ -128,8 +128,10 @@ func check(ev *wire.UsageEvent) error {
 		return errors.New("workspace is missing")
 	case ev.Sequence == 0 || ev.Sequence > 1<<62:
 		return errors.New("sequence is out of range")
-	case ev.Cost.Total < 0 || ev.Cost.Total > maxCost || ev.Charge < 0 || ev.Charge > maxCost:
+	case ev.Cost.Total < 0 || ev.Cost.Total > maxCost:
 		return errors.New("cost is out of range")
+	case ev.Charge < 0 || ev.Charge > maxCost || ev.Charge > 0 && ev.Outcome == wire.Refused:
+		return errors.New("charge is out of range")
 	case ev.Attempts < 0 || ev.Attempts > 10_000 || ev.Status < 0 || ev.Status > 999:
 		return errors.New("attempts or status is out of range")
 	}

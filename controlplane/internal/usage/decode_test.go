@@ -104,19 +104,21 @@ func TestDecodeRefusesWithAReason(t *testing.T) {
 		change func(*wire.UsageEvent)
 		reason string
 	}{
-		"schema":     {func(e *wire.UsageEvent) { e.Schema = 99 }, "schema 99 is not known here"},
-		"no id":      {func(e *wire.UsageEvent) { e.ID = id.Request{} }, "id is not a UUIDv7"},
-		"no primary": {func(e *wire.UsageEvent) { e.PrimaryID = id.Request{} }, "primary_id is missing"},
-		"workspace":  {func(e *wire.UsageEvent) { e.Workspace = id.Workspace{} }, "workspace is missing"},
-		"sequence":   {func(e *wire.UsageEvent) { e.Sequence = 0 }, "sequence is out of range"},
-		"cost":       {func(e *wire.UsageEvent) { e.Cost.Total = -1 }, "cost is out of range"},
-		"huge cost":  {func(e *wire.UsageEvent) { e.Cost.Total = maxCost + 1 }, "cost is out of range"},
-		"charge":     {func(e *wire.UsageEvent) { e.Charge = -1 }, "cost is out of range"},
-		"status":     {func(e *wire.UsageEvent) { e.Status = 1000 }, "attempts or status is out of range"},
-		"attempts":   {func(e *wire.UsageEvent) { e.Attempts = -1 }, "attempts or status is out of range"},
-		"outcome":    {func(e *wire.UsageEvent) { e.Outcome = "odd" }, "outcome is not known here"},
-		"tokens":     {func(e *wire.UsageEvent) { e.Usage.Image = -1 }, "usage is out of range"},
-		"gateway":    {func(e *wire.UsageEvent) { e.Gateway = id.New[id.GatewayKind](ids) }, "gateway is not that of the subject"},
+		"schema":                    {func(e *wire.UsageEvent) { e.Schema = 99 }, "schema 99 is not known here"},
+		"no id":                     {func(e *wire.UsageEvent) { e.ID = id.Request{} }, "id is not a UUIDv7"},
+		"no primary":                {func(e *wire.UsageEvent) { e.PrimaryID = id.Request{} }, "primary_id is missing"},
+		"workspace":                 {func(e *wire.UsageEvent) { e.Workspace = id.Workspace{} }, "workspace is missing"},
+		"sequence":                  {func(e *wire.UsageEvent) { e.Sequence = 0 }, "sequence is out of range"},
+		"cost":                      {func(e *wire.UsageEvent) { e.Cost.Total = -1 }, "cost is out of range"},
+		"huge cost":                 {func(e *wire.UsageEvent) { e.Cost.Total = maxCost + 1 }, "cost is out of range"},
+		"charge":                    {func(e *wire.UsageEvent) { e.Charge = -1 }, "charge is out of range"},
+		"a refusal that is charged": {func(e *wire.UsageEvent) { e.Outcome, e.Charge = wire.Refused, 1 }, "charge is out of range"},
+		"huge charge":               {func(e *wire.UsageEvent) { e.Charge = maxCost + 1 }, "charge is out of range"},
+		"status":                    {func(e *wire.UsageEvent) { e.Status = 1000 }, "attempts or status is out of range"},
+		"attempts":                  {func(e *wire.UsageEvent) { e.Attempts = -1 }, "attempts or status is out of range"},
+		"outcome":                   {func(e *wire.UsageEvent) { e.Outcome = "odd" }, "outcome is not known here"},
+		"tokens":                    {func(e *wire.UsageEvent) { e.Usage.Image = -1 }, "usage is out of range"},
+		"gateway":                   {func(e *wire.UsageEvent) { e.Gateway = id.New[id.GatewayKind](ids) }, "gateway is not that of the subject"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

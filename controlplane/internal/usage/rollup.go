@@ -32,7 +32,8 @@ type Totals struct {
 	AudioInput  int64
 	AudioOutput int64
 
-	Cost money.Nanos
+	Cost   money.Nanos
+	Charge money.Nanos
 }
 
 // Cell is the place of an entry in the hourly totals.
@@ -88,7 +89,7 @@ func (e *Entry) totals() Totals {
 		Input: e.Usage.Input, CachedRead: e.Usage.CachedRead, CacheWrite: e.Usage.CacheWrite5m + e.Usage.CacheWrite1h,
 		Output: e.Usage.Output, Reasoning: e.Usage.Reasoning, Image: e.Usage.Image,
 		AudioInput: e.Usage.AudioInput, AudioOutput: e.Usage.AudioOutput,
-		Cost: e.Cost.Total,
+		Cost: e.Cost.Total, Charge: e.Charge,
 	}
 	t.Requests = count(e.Primary())
 	t.Estimated = count(e.Usage.Estimated)
@@ -127,6 +128,7 @@ func (t *Totals) add(o Totals, sign int64) {
 	t.AudioInput += sign * o.AudioInput
 	t.AudioOutput += sign * o.AudioOutput
 	t.Cost = t.Cost.Add(money.Nanos(sign) * o.Cost)
+	t.Charge = t.Charge.Add(money.Nanos(sign) * o.Charge)
 }
 
 func (c Cell) compare(d Cell) int {

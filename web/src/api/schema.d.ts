@@ -1875,6 +1875,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/credits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the workspace has paid in, was charged and has left */
+        get: operations["getCredits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/credits/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Top-ups, adjustments and charges, newest first */
+        get: operations["listCreditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/platform/workspaces": {
         parameters: {
             query?: never;
@@ -1918,6 +1952,120 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/workspaces/{workspace_id}/billing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        /** How a workspace pays, and what it has */
+        get: operations["getPlatformBilling"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change how a workspace pays
+         * @description What is null is as the deployment says.
+         */
+        patch: operations["updatePlatformBilling"];
+        trace?: never;
+    };
+    "/v1/platform/workspaces/{workspace_id}/credits/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        /** A workspace's top-ups, adjustments and charges, newest first */
+        get: operations["listPlatformCreditEntries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/workspaces/{workspace_id}/credits/top-ups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add what a workspace paid to its wallet
+         * @description A reference that was given before with the same amount adds nothing, and its entry is returned.
+         */
+        post: operations["topUpPlatformCredits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/workspaces/{workspace_id}/credits/adjustments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a workspace credit, or take some, for a reason
+         * @description A reference that was given before with the same amount adds nothing, and its entry is returned.
+         */
+        post: operations["adjustPlatformCredits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/platform/workspaces/{workspace_id}/allowance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        /** How much a workspace's users may do, and why */
+        get: operations["getPlatformAllowance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Set an allowance in place of what the standing gives
+         * @description Null takes an override away; users that are not named keep theirs.
+         */
+        patch: operations["updatePlatformAllowance"];
         trace?: never;
     };
     "/v1/platform/keyring": {
@@ -4162,6 +4310,10 @@ export interface components {
              * @description The billed total.
              */
             cost_nanos: number;
+            /** @description What the wallet paid. */
+            charge_usd: string;
+            /** Format: int64 */
+            charge_nanos: number;
             /** @description A used meter had no price; the cost is a lower bound. */
             unpriced: boolean;
             /** @description A reply without output, which is not charged. */
@@ -4279,6 +4431,10 @@ export interface components {
             cost_usd: string;
             /** Format: int64 */
             cost_nanos: number;
+            /** @description What the wallet paid. */
+            charge_usd: string;
+            /** Format: int64 */
+            charge_nanos: number;
         };
         UsageRow: components["schemas"]["UsageFigures"] & {
             /**
@@ -4349,6 +4505,202 @@ export interface components {
         };
         SpendOne: {
             data: components["schemas"]["Spend"];
+        };
+        /**
+         * @description off: nothing is charged; prepaid: from the wallet, down to the floor; invoice: charged, and never refused for want of credit
+         * @enum {string}
+         */
+        Billing: "off" | "prepaid" | "invoice";
+        /** @description USD. */
+        CreditAmount: string;
+        /** @description USD, with a minus where it is taken. */
+        SignedCreditAmount: string;
+        /** @description The fee for requests with the workspace's own provider keys. */
+        ByokFee: {
+            /**
+             * Format: int64
+             * @description Millionths of what the request would have cost; 0: no fee.
+             */
+            rate: number;
+            /**
+             * Format: int64
+             * @description Completed ones of a UTC month that are without the fee.
+             */
+            free_requests: number;
+            /**
+             * Format: int64
+             * @description Completed ones of this UTC month.
+             */
+            requests: number;
+            /** Format: int64 */
+            free_requests_remaining: number;
+        };
+        Credits: {
+            billing: components["schemas"]["Billing"];
+            /** @description What is left: granted less charged. */
+            balance_usd: string;
+            /** Format: int64 */
+            balance_nanos: number;
+            /** @description Top-ups and adjustments. */
+            granted_usd: string;
+            /** Format: int64 */
+            granted_nanos: number;
+            charged_usd: string;
+            /** Format: int64 */
+            charged_nanos: number;
+            /** @description What must be left for managed models when billing is prepaid. */
+            floor_usd: string;
+            /** Format: int64 */
+            floor_nanos: number;
+            byok_fee: components["schemas"]["ByokFee"];
+        };
+        CreditsOne: {
+            data: components["schemas"]["Credits"];
+        };
+        CreditEntry: {
+            id: string;
+            /**
+             * Format: int64
+             * @description Counts a wallet's entries, from 1.
+             */
+            number: number;
+            /** @enum {string} */
+            kind: "top_up" | "adjustment" | "charge";
+            /** @description What the balance rose by; charges are negative. */
+            amount_usd: string;
+            /** Format: int64 */
+            amount_nanos: number;
+            /** @description After this entry. */
+            balance_usd: string;
+            /** Format: int64 */
+            balance_nanos: number;
+            /**
+             * Format: int64
+             * @description Models that a charge is for; negative where an estimate is given back.
+             */
+            requests: number;
+            reference?: string;
+            note?: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        CreditEntryList: {
+            data: components["schemas"]["CreditEntry"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        CreditEntryChange: {
+            data: components["schemas"]["CreditEntry"];
+            publication?: components["schemas"]["PublicationRef"];
+        };
+        NewTopUp: {
+            amount_usd: components["schemas"]["CreditAmount"];
+            /** @description Of the payment, unique in the workspace: given again it adds nothing. */
+            reference?: string;
+            note?: string;
+        };
+        NewAdjustment: {
+            amount_usd: components["schemas"]["SignedCreditAmount"];
+            reason: string;
+            /** @description Unique in the workspace: given again it adds nothing. */
+            reference?: string;
+        };
+        PlatformBilling: {
+            workspace_id: string;
+            own: components["schemas"]["OwnTerms"];
+            credits: components["schemas"]["Credits"];
+            /** @description Top-ups together. */
+            paid_usd: string;
+            /** Format: int64 */
+            paid_nanos: number;
+            /**
+             * Format: date-time
+             * @description First.
+             */
+            topped_up_at?: string;
+        };
+        /** @description What the workspace has in place of what the deployment says; null where it has nothing. */
+        OwnTerms: {
+            billing: string | null;
+            floor_usd: string | null;
+            /** Format: int64 */
+            byok_fee_rate: number | null;
+            /** Format: int64 */
+            byok_free_requests: number | null;
+        };
+        PlatformBillingOne: {
+            data: components["schemas"]["PlatformBilling"];
+        };
+        PlatformBillingChange: {
+            data: components["schemas"]["PlatformBilling"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        PlatformBillingPatch: {
+            /** @description off, prepaid or invoice */
+            billing?: string | null;
+            floor_usd?: string | null;
+            /**
+             * Format: int64
+             * @description Millionths.
+             */
+            byok_fee_rate?: number | null;
+            /** Format: int64 */
+            byok_free_requests?: number | null;
+        };
+        /** @description What operators set in place of what the standing gives; null where they did not. */
+        AllowanceOverrides: {
+            /** Format: int64 */
+            requests_per_minute: number | null;
+            /** Format: int64 */
+            free_requests_per_day: number | null;
+            /** @description Requests a minute by user id. */
+            users: {
+                [key: string]: number;
+            };
+        };
+        PlatformAllowance: {
+            workspace_id: string;
+            /** @description Whether the deployment has allowances by standing. */
+            enabled: boolean;
+            /** @enum {string} */
+            standing: "new" | "standard" | "trusted" | "enterprise";
+            /**
+             * @description What the standing is for.
+             * @enum {string}
+             */
+            reason: "nothing_yet" | "topped_up" | "age" | "paid_and_age" | "invoice";
+            /** Format: date-time */
+            workspace_created_at: string;
+            paid_usd: string;
+            /** Format: int64 */
+            paid_nanos: number;
+            /**
+             * Format: int64
+             * @description In any 60 seconds, for each user; null: no limit.
+             */
+            requests_per_minute: number | null;
+            /**
+             * Format: int64
+             * @description To free models on a UTC day, for each user; null: no limit.
+             */
+            free_requests_per_day: number | null;
+            overrides: components["schemas"]["AllowanceOverrides"];
+        };
+        PlatformAllowanceOne: {
+            data: components["schemas"]["PlatformAllowance"];
+        };
+        PlatformAllowanceChange: {
+            data: components["schemas"]["PlatformAllowance"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        PlatformAllowancePatch: {
+            /** Format: int64 */
+            requests_per_minute?: number | null;
+            /** Format: int64 */
+            free_requests_per_day?: number | null;
+            /** @description Requests a minute by user id; null takes a user's away. */
+            users?: {
+                [key: string]: number | null;
+            };
         };
         WorkspaceTags: {
             workspace_id: string;
@@ -9025,6 +9377,53 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getCredits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The wallet. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditsOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listCreditEntries: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditEntryList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listPlatformWorkspaces: {
         parameters: {
             query?: {
@@ -9160,6 +9559,283 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkspaceTagsChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPlatformBilling: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The terms and the wallet. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformBillingOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updatePlatformBilling: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformBillingPatch"];
+            };
+        };
+        responses: {
+            /** @description The terms and the wallet as they are now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformBillingChange"];
+                };
+            };
+            /** @description The terms and the wallet as they are now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformBillingChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listPlatformCreditEntries: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditEntryList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    topUpPlatformCredits: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTopUp"];
+            };
+        };
+        responses: {
+            /** @description The entry; with 200 it was there before, and there is no publication. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditEntryChange"];
+                };
+            };
+            /** @description The entry; with 200 it was there before, and there is no publication. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditEntryChange"];
+                };
+            };
+            /** @description The entry; with 200 it was there before, and there is no publication. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditEntryChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    adjustPlatformCredits: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAdjustment"];
+            };
+        };
+        responses: {
+            /** @description The entry; with 200 it was there before, and there is no publication. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditEntryChange"];
+                };
+            };
+            /** @description The entry; with 200 it was there before, and there is no publication. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditEntryChange"];
+                };
+            };
+            /** @description The entry; with 200 it was there before, and there is no publication. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreditEntryChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getPlatformAllowance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The standing and the allowance. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformAllowanceOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updatePlatformAllowance: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A workspace id, `ws_…`. */
+                workspace_id: components["parameters"]["WorkspaceID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlatformAllowancePatch"];
+            };
+        };
+        responses: {
+            /** @description The standing and the allowance as they are now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformAllowanceChange"];
+                };
+            };
+            /** @description The standing and the allowance as they are now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlatformAllowanceChange"];
                 };
             };
             default: components["responses"]["Problem"];

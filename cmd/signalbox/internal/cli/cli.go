@@ -39,6 +39,8 @@ type Processes struct {
 	Gateway      func(ctx context.Context, configFile string) error
 	// Migrate does what action says (up or status) and writes what it did.
 	Migrate func(ctx context.Context, configFile, action string, out io.Writer) error
+	// Reconcile compares what was counted, and shows each difference.
+	Reconcile func(ctx context.Context, configFile string, b Books, show func(Difference) error) error
 }
 
 // app is one invocation.
@@ -68,7 +70,7 @@ above it. Credentials are never given on a command line:
   SIGNALBOX_CONTROL_URL                          the control plane
   SIGNALBOX_GATEWAY_URL                          the gateway, for models
   SIGNALBOX_MANAGEMENT_KEY, …_KEY_FILE           a management key, or a file that holds it
-  SIGNALBOX_OPERATOR_TOKEN, …_TOKEN_FILE         the operator token, for platform, workspaces create and list --all
+  SIGNALBOX_OPERATOR_TOKEN, …_TOKEN_FILE         the operator token, for what operators do
   SIGNALBOX_API_KEY, …_KEY_FILE                  an API key, for models`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -90,8 +92,8 @@ above it. Credentials are never given on a command line:
 	root.AddCommand(
 		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.byok(), a.settings(),
 		a.profiles(), a.routes(), a.departments(), a.guardrails(), a.rateLimits(), a.budgets(), a.departmentBudgets(), a.presets(), a.auto(), a.models(), a.health(),
-		a.logs(), a.explain(), a.preview(), a.usage(), a.audit(), a.publications(), a.gateways(),
-		a.platform(), a.controlPlane(), a.gateway(), a.migrate(), a.keyring(), a.version(),
+		a.logs(), a.explain(), a.preview(), a.usage(), a.credits(), a.audit(), a.publications(), a.gateways(),
+		a.platform(), a.controlPlane(), a.gateway(), a.migrate(), a.reconcile(), a.keyring(), a.version(),
 	)
 	root.AddCommand(extra...)
 	wrapArgs(root)

@@ -185,6 +185,7 @@ func exitCode(ctx context.Context, err error) int {
 	var usage usageError
 	var missing errNoCredential
 	var away unreachable
+	var gone notThere
 	var nothing notFound
 	var late unrecorded
 	var none absent
@@ -207,7 +208,7 @@ func exitCode(ctx context.Context, err error) int {
 		return ExitNotFound
 	case errors.As(err, &state):
 		return ExitConflict
-	case errors.As(err, &away):
+	case errors.As(err, &away), errors.As(err, &gone):
 		return ExitUnavailable
 	case errors.As(err, &no):
 		return codeOf(no.status)

@@ -7,8 +7,9 @@ import (
 )
 
 func (a *app) workspaces() *cobra.Command {
-	return group("workspaces", "Show and create workspaces",
-		a.workspacesList(), a.workspacesGet(), a.workspacesMembers(), a.workspacesCreate(), a.workspacesDelete())
+	return group("workspaces", "Show and create workspaces, and say how they pay",
+		a.workspacesList(), a.workspacesGet(), a.workspacesMembers(), a.workspacesCreate(), a.workspacesDelete(),
+		a.workspacesBilling(), a.workspacesAllowance())
 }
 
 func (a *app) workspacesList() *cobra.Command {

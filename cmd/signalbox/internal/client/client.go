@@ -66,6 +66,27 @@ func (e AutoObjective) Valid() bool {
 	}
 }
 
+// Defines values for Billing.
+const (
+	BillingInvoice Billing = "invoice"
+	BillingOff     Billing = "off"
+	BillingPrepaid Billing = "prepaid"
+)
+
+// Valid indicates whether the value is a known member of the Billing enum.
+func (e Billing) Valid() bool {
+	switch e {
+	case BillingInvoice:
+		return true
+	case BillingOff:
+		return true
+	case BillingPrepaid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BoundGuardrailScope.
 const (
 	BoundGuardrailScopeKey       BoundGuardrailScope = "key"
@@ -180,6 +201,27 @@ func (e ByokVerificationStatus) Valid() bool {
 	case ByokUnreachable:
 		return true
 	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreditEntryKind.
+const (
+	Adjustment CreditEntryKind = "adjustment"
+	Charge     CreditEntryKind = "charge"
+	TopUp      CreditEntryKind = "top_up"
+)
+
+// Valid indicates whether the value is a known member of the CreditEntryKind enum.
+func (e CreditEntryKind) Valid() bool {
+	switch e {
+	case Adjustment:
+		return true
+	case Charge:
+		return true
+	case TopUp:
 		return true
 	default:
 		return false
@@ -585,6 +627,57 @@ func (e Outcome) Valid() bool {
 	}
 }
 
+// Defines values for PlatformAllowanceReason.
+const (
+	PlatformAllowanceReasonAge        PlatformAllowanceReason = "age"
+	PlatformAllowanceReasonInvoice    PlatformAllowanceReason = "invoice"
+	PlatformAllowanceReasonNothingYet PlatformAllowanceReason = "nothing_yet"
+	PlatformAllowanceReasonPaidAndAge PlatformAllowanceReason = "paid_and_age"
+	PlatformAllowanceReasonToppedUp   PlatformAllowanceReason = "topped_up"
+)
+
+// Valid indicates whether the value is a known member of the PlatformAllowanceReason enum.
+func (e PlatformAllowanceReason) Valid() bool {
+	switch e {
+	case PlatformAllowanceReasonAge:
+		return true
+	case PlatformAllowanceReasonInvoice:
+		return true
+	case PlatformAllowanceReasonNothingYet:
+		return true
+	case PlatformAllowanceReasonPaidAndAge:
+		return true
+	case PlatformAllowanceReasonToppedUp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlatformAllowanceStanding.
+const (
+	PlatformAllowanceStandingEnterprise PlatformAllowanceStanding = "enterprise"
+	PlatformAllowanceStandingNew        PlatformAllowanceStanding = "new"
+	PlatformAllowanceStandingStandard   PlatformAllowanceStanding = "standard"
+	PlatformAllowanceStandingTrusted    PlatformAllowanceStanding = "trusted"
+)
+
+// Valid indicates whether the value is a known member of the PlatformAllowanceStanding enum.
+func (e PlatformAllowanceStanding) Valid() bool {
+	switch e {
+	case PlatformAllowanceStandingEnterprise:
+		return true
+	case PlatformAllowanceStandingNew:
+		return true
+	case PlatformAllowanceStandingStandard:
+		return true
+	case PlatformAllowanceStandingTrusted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PlatformKeyringKeyRole.
 const (
 	Missing PlatformKeyringKeyRole = "missing"
@@ -791,25 +884,25 @@ func (e RoutingMode) Valid() bool {
 
 // Defines values for SpendProfile.
 const (
-	Any      SpendProfile = "any"
-	Custom   SpendProfile = "custom"
-	Economy  SpendProfile = "economy"
-	Premium  SpendProfile = "premium"
-	Standard SpendProfile = "standard"
+	SpendProfileAny      SpendProfile = "any"
+	SpendProfileCustom   SpendProfile = "custom"
+	SpendProfileEconomy  SpendProfile = "economy"
+	SpendProfilePremium  SpendProfile = "premium"
+	SpendProfileStandard SpendProfile = "standard"
 )
 
 // Valid indicates whether the value is a known member of the SpendProfile enum.
 func (e SpendProfile) Valid() bool {
 	switch e {
-	case Any:
+	case SpendProfileAny:
 		return true
-	case Custom:
+	case SpendProfileCustom:
 		return true
-	case Economy:
+	case SpendProfileEconomy:
 		return true
-	case Premium:
+	case SpendProfilePremium:
 		return true
-	case Standard:
+	case SpendProfileStandard:
 		return true
 	default:
 		return false
@@ -1004,6 +1097,15 @@ type Actor struct {
 // ActorKind defines model for Actor.Kind.
 type ActorKind string
 
+// AllowanceOverrides What operators set in place of what the standing gives; null where they did not.
+type AllowanceOverrides struct {
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day"`
+	RequestsPerMinute  nullable.Nullable[int64] `json:"requests_per_minute"`
+
+	// Users Requests a minute by user id.
+	Users map[string]int64 `json:"users"`
+}
+
 // AttachedRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
 type AttachedRoute struct {
 	// Applies It is active and a version of it is deployed.
@@ -1110,6 +1212,9 @@ type AutoRoutingPatch struct {
 	Prices       *AutoPrices   `json:"prices,omitempty"`
 	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
+
+// Billing off: nothing is charged; prepaid: from the wallet, down to the floor; invoice: charged, and never refused for want of credit
+type Billing string
 
 // BoundGuardrail defines model for BoundGuardrail.
 type BoundGuardrail struct {
@@ -1280,6 +1385,19 @@ type ByokCredentialPatch struct {
 	Use *ByokUse `json:"use,omitempty"`
 }
 
+// ByokFee The fee for requests with the workspace's own provider keys.
+type ByokFee struct {
+	// FreeRequests Completed ones of a UTC month that are without the fee.
+	FreeRequests          int64 `json:"free_requests"`
+	FreeRequestsRemaining int64 `json:"free_requests_remaining"`
+
+	// Rate Millionths of what the request would have cost; 0: no fee.
+	Rate int64 `json:"rate"`
+
+	// Requests Completed ones of this UTC month.
+	Requests int64 `json:"requests"`
+}
+
 // ByokOrder defines model for ByokOrder.
 type ByokOrder struct {
 	Credentials []string `json:"credentials"`
@@ -1372,6 +1490,78 @@ type CreatedWorkspace struct {
 type CreatedWorkspaceChange struct {
 	Data        CreatedWorkspace `json:"data"`
 	Publication PublicationRef   `json:"publication"`
+}
+
+// CreditAmount USD.
+type CreditAmount = string
+
+// CreditEntry defines model for CreditEntry.
+type CreditEntry struct {
+	AmountNanos int64 `json:"amount_nanos"`
+
+	// AmountUsd What the balance rose by; charges are negative.
+	AmountUsd    string `json:"amount_usd"`
+	BalanceNanos int64  `json:"balance_nanos"`
+
+	// BalanceUsd After this entry.
+	BalanceUsd string          `json:"balance_usd"`
+	CreatedAt  time.Time       `json:"created_at"`
+	ID         string          `json:"id"`
+	Kind       CreditEntryKind `json:"kind"`
+	Note       *string         `json:"note,omitempty"`
+
+	// Number Counts a wallet's entries, from 1.
+	Number    int64   `json:"number"`
+	Reference *string `json:"reference,omitempty"`
+
+	// Requests Models that a charge is for; negative where an estimate is given back.
+	Requests int64 `json:"requests"`
+}
+
+// CreditEntryKind defines model for CreditEntry.Kind.
+type CreditEntryKind string
+
+// CreditEntryChange defines model for CreditEntryChange.
+type CreditEntryChange struct {
+	Data        CreditEntry     `json:"data"`
+	Publication *PublicationRef `json:"publication,omitempty"`
+}
+
+// CreditEntryList defines model for CreditEntryList.
+type CreditEntryList struct {
+	Data []CreditEntry `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// Credits defines model for Credits.
+type Credits struct {
+	BalanceNanos int64 `json:"balance_nanos"`
+
+	// BalanceUsd What is left: granted less charged.
+	BalanceUsd string `json:"balance_usd"`
+
+	// Billing off: nothing is charged; prepaid: from the wallet, down to the floor; invoice: charged, and never refused for want of credit
+	Billing Billing `json:"billing"`
+
+	// ByokFee The fee for requests with the workspace's own provider keys.
+	ByokFee      ByokFee `json:"byok_fee"`
+	ChargedNanos int64   `json:"charged_nanos"`
+	ChargedUsd   string  `json:"charged_usd"`
+	FloorNanos   int64   `json:"floor_nanos"`
+
+	// FloorUsd What must be left for managed models when billing is prepaid.
+	FloorUsd     string `json:"floor_usd"`
+	GrantedNanos int64  `json:"granted_nanos"`
+
+	// GrantedUsd Top-ups and adjustments.
+	GrantedUsd string `json:"granted_usd"`
+}
+
+// CreditsOne defines model for CreditsOne.
+type CreditsOne struct {
+	Data Credits `json:"data"`
 }
 
 // Deleted defines model for Deleted.
@@ -2806,10 +2996,14 @@ type Log struct {
 	AttemptCount int `json:"attempt_count"`
 
 	// BillingSuppressed A reply without output, which is not charged.
-	BillingSuppressed bool    `json:"billing_suppressed"`
-	CatalogRevision   int64   `json:"catalog_revision"`
-	ClientRequestID   *string `json:"client_request_id,omitempty"`
-	Code              *string `json:"code,omitempty"`
+	BillingSuppressed bool  `json:"billing_suppressed"`
+	CatalogRevision   int64 `json:"catalog_revision"`
+	ChargeNanos       int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd       string  `json:"charge_usd"`
+	ClientRequestID *string `json:"client_request_id,omitempty"`
+	Code            *string `json:"code,omitempty"`
 
 	// CostNanos The billed total.
 	CostNanos int64  `json:"cost_nanos"`
@@ -2859,11 +3053,15 @@ type LogDetail struct {
 	Attempts     []Attempt `json:"attempts"`
 
 	// BillingSuppressed A reply without output, which is not charged.
-	BillingSuppressed bool       `json:"billing_suppressed"`
-	CatalogRevision   int64      `json:"catalog_revision"`
-	ClientRequestID   *string    `json:"client_request_id,omitempty"`
-	Code              *string    `json:"code,omitempty"`
-	CostLines         []CostLine `json:"cost_lines"`
+	BillingSuppressed bool  `json:"billing_suppressed"`
+	CatalogRevision   int64 `json:"catalog_revision"`
+	ChargeNanos       int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd       string     `json:"charge_usd"`
+	ClientRequestID *string    `json:"client_request_id,omitempty"`
+	Code            *string    `json:"code,omitempty"`
+	CostLines       []CostLine `json:"cost_lines"`
 
 	// CostNanos The billed total.
 	CostNanos int64  `json:"cost_nanos"`
@@ -3024,6 +3222,16 @@ type ModelRuleOrder struct {
 
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
+
+// NewAdjustment defines model for NewAdjustment.
+type NewAdjustment struct {
+	// AmountUsd USD, with a minus where it is taken.
+	AmountUsd SignedCreditAmount `json:"amount_usd"`
+	Reason    string             `json:"reason"`
+
+	// Reference Unique in the workspace: given again it adds nothing.
+	Reference *string `json:"reference,omitempty"`
+}
 
 // NewBudget defines model for NewBudget.
 type NewBudget struct {
@@ -3246,6 +3454,16 @@ type NewRoutingProfile struct {
 	Routing *RoutingFields `json:"routing,omitempty"`
 }
 
+// NewTopUp defines model for NewTopUp.
+type NewTopUp struct {
+	// AmountUsd USD.
+	AmountUsd CreditAmount `json:"amount_usd"`
+	Note      *string      `json:"note,omitempty"`
+
+	// Reference Of the payment, unique in the workspace: given again it adds nothing.
+	Reference *string `json:"reference,omitempty"`
+}
+
 // NewWorkspace defines model for NewWorkspace.
 type NewWorkspace struct {
 	Name  string   `json:"name"`
@@ -3260,6 +3478,101 @@ type NextCursor = string
 
 // Outcome defines model for Outcome.
 type Outcome string
+
+// OwnTerms What the workspace has in place of what the deployment says; null where it has nothing.
+type OwnTerms struct {
+	Billing          nullable.Nullable[string] `json:"billing"`
+	ByokFeeRate      nullable.Nullable[int64]  `json:"byok_fee_rate"`
+	ByokFreeRequests nullable.Nullable[int64]  `json:"byok_free_requests"`
+	FloorUsd         nullable.Nullable[string] `json:"floor_usd"`
+}
+
+// PlatformAllowance defines model for PlatformAllowance.
+type PlatformAllowance struct {
+	// Enabled Whether the deployment has allowances by standing.
+	Enabled bool `json:"enabled"`
+
+	// FreeRequestsPerDay To free models on a UTC day, for each user; null: no limit.
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day"`
+
+	// Overrides What operators set in place of what the standing gives; null where they did not.
+	Overrides AllowanceOverrides `json:"overrides"`
+	PaidNanos int64              `json:"paid_nanos"`
+	PaidUsd   string             `json:"paid_usd"`
+
+	// Reason What the standing is for.
+	Reason PlatformAllowanceReason `json:"reason"`
+
+	// RequestsPerMinute In any 60 seconds, for each user; null: no limit.
+	RequestsPerMinute  nullable.Nullable[int64]  `json:"requests_per_minute"`
+	Standing           PlatformAllowanceStanding `json:"standing"`
+	WorkspaceCreatedAt time.Time                 `json:"workspace_created_at"`
+	WorkspaceID        string                    `json:"workspace_id"`
+}
+
+// PlatformAllowanceReason What the standing is for.
+type PlatformAllowanceReason string
+
+// PlatformAllowanceStanding defines model for PlatformAllowance.Standing.
+type PlatformAllowanceStanding string
+
+// PlatformAllowanceChange defines model for PlatformAllowanceChange.
+type PlatformAllowanceChange struct {
+	Data        PlatformAllowance `json:"data"`
+	Publication PublicationRef    `json:"publication"`
+}
+
+// PlatformAllowanceOne defines model for PlatformAllowanceOne.
+type PlatformAllowanceOne struct {
+	Data PlatformAllowance `json:"data"`
+}
+
+// PlatformAllowancePatch defines model for PlatformAllowancePatch.
+type PlatformAllowancePatch struct {
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day,omitempty"`
+	RequestsPerMinute  nullable.Nullable[int64] `json:"requests_per_minute,omitempty"`
+
+	// Users Requests a minute by user id; null takes a user's away.
+	Users *map[string]*int64 `json:"users,omitempty"`
+}
+
+// PlatformBilling defines model for PlatformBilling.
+type PlatformBilling struct {
+	Credits Credits `json:"credits"`
+
+	// Own What the workspace has in place of what the deployment says; null where it has nothing.
+	Own       OwnTerms `json:"own"`
+	PaidNanos int64    `json:"paid_nanos"`
+
+	// PaidUsd Top-ups together.
+	PaidUsd string `json:"paid_usd"`
+
+	// ToppedUpAt First.
+	ToppedUpAt  *time.Time `json:"topped_up_at,omitempty"`
+	WorkspaceID string     `json:"workspace_id"`
+}
+
+// PlatformBillingChange defines model for PlatformBillingChange.
+type PlatformBillingChange struct {
+	Data        PlatformBilling `json:"data"`
+	Publication PublicationRef  `json:"publication"`
+}
+
+// PlatformBillingOne defines model for PlatformBillingOne.
+type PlatformBillingOne struct {
+	Data PlatformBilling `json:"data"`
+}
+
+// PlatformBillingPatch defines model for PlatformBillingPatch.
+type PlatformBillingPatch struct {
+	// Billing off, prepaid or invoice
+	Billing nullable.Nullable[string] `json:"billing,omitempty"`
+
+	// ByokFeeRate Millionths.
+	ByokFeeRate      nullable.Nullable[int64]  `json:"byok_fee_rate,omitempty"`
+	ByokFreeRequests nullable.Nullable[int64]  `json:"byok_free_requests,omitempty"`
+	FloorUsd         nullable.Nullable[string] `json:"floor_usd,omitempty"`
+}
 
 // PlatformCatalog defines model for PlatformCatalog.
 type PlatformCatalog struct {
@@ -4014,6 +4327,9 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// SignedCreditAmount USD, with a minus where it is taken.
+type SignedCreditAmount = string
+
 // Spend defines model for Spend.
 type Spend struct {
 	// Days The days with spending of the last four weeks, and of the month, oldest first.
@@ -4123,7 +4439,11 @@ type Usage struct {
 
 // UsageFigures defines model for UsageFigures.
 type UsageFigures struct {
-	Canceled  int64  `json:"canceled"`
+	Canceled    int64 `json:"canceled"`
+	ChargeNanos int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd string `json:"charge_usd"`
 	CostNanos int64  `json:"cost_nanos"`
 	CostUsd   string `json:"cost_usd"`
 
@@ -4155,7 +4475,11 @@ type UsageOne struct {
 
 // UsageRow defines model for UsageRow.
 type UsageRow struct {
-	Canceled  int64  `json:"canceled"`
+	Canceled    int64 `json:"canceled"`
+	ChargeNanos int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd string `json:"charge_usd"`
 	CostNanos int64  `json:"cost_nanos"`
 	CostUsd   string `json:"cost_usd"`
 
@@ -4549,6 +4873,15 @@ type EnableByokCredentialParams struct {
 type VerifyByokCredentialParams struct {
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCreditEntriesParams defines parameters for ListCreditEntries.
+type ListCreditEntriesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListDepartmentBudgetsParams defines parameters for ListDepartmentBudgets.
@@ -5108,6 +5441,57 @@ type ListPlatformWorkspacesParams struct {
 
 // CreatePlatformWorkspaceParams defines parameters for CreatePlatformWorkspace.
 type CreatePlatformWorkspaceParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdatePlatformAllowanceParams defines parameters for UpdatePlatformAllowance.
+type UpdatePlatformAllowanceParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePlatformBillingParams defines parameters for UpdatePlatformBilling.
+type UpdatePlatformBillingParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AdjustPlatformCreditsParams defines parameters for AdjustPlatformCredits.
+type AdjustPlatformCreditsParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListPlatformCreditEntriesParams defines parameters for ListPlatformCreditEntries.
+type ListPlatformCreditEntriesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// TopUpPlatformCreditsParams defines parameters for TopUpPlatformCredits.
+type TopUpPlatformCreditsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -5766,6 +6150,18 @@ type PutPlatformProviderJSONRequestBody = PlatformEntry
 // CreatePlatformWorkspaceJSONRequestBody defines body for CreatePlatformWorkspace for application/json ContentType.
 type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 
+// UpdatePlatformAllowanceJSONRequestBody defines body for UpdatePlatformAllowance for application/json ContentType.
+type UpdatePlatformAllowanceJSONRequestBody = PlatformAllowancePatch
+
+// UpdatePlatformBillingJSONRequestBody defines body for UpdatePlatformBilling for application/json ContentType.
+type UpdatePlatformBillingJSONRequestBody = PlatformBillingPatch
+
+// AdjustPlatformCreditsJSONRequestBody defines body for AdjustPlatformCredits for application/json ContentType.
+type AdjustPlatformCreditsJSONRequestBody = NewAdjustment
+
+// TopUpPlatformCreditsJSONRequestBody defines body for TopUpPlatformCredits for application/json ContentType.
+type TopUpPlatformCreditsJSONRequestBody = NewTopUp
+
 // SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
 type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
@@ -6070,6 +6466,16 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
 	VerifyByokCredential(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCredits What the workspace has paid in, was charged and has left
+	//
+	// Corresponds with GET /v1/credits (the `GetCredits` operationId).
+	GetCredits(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCreditEntries Top-ups, adjustments and charges, newest first
+	//
+	// Corresponds with GET /v1/credits/entries (the `ListCreditEntries` operationId).
+	ListCreditEntries(ctx context.Context, params *ListCreditEntriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
 	//
@@ -6647,6 +7053,93 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/platform/workspaces (the `CreatePlatformWorkspace` operationId).
 	CreatePlatformWorkspace(ctx context.Context, params *CreatePlatformWorkspaceParams, body CreatePlatformWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPlatformAllowance How much a workspace's users may do, and why
+	//
+	// Corresponds with GET /v1/platform/workspaces/{workspace_id}/allowance (the `GetPlatformAllowance` operationId).
+	GetPlatformAllowance(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePlatformAllowanceWithBody Set an allowance in place of what the standing gives
+	//
+	// Null takes an override away; users that are not named keep theirs.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/allowance (the `UpdatePlatformAllowance` operationId).
+	UpdatePlatformAllowanceWithBody(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePlatformAllowance Set an allowance in place of what the standing gives
+	//
+	// Null takes an override away; users that are not named keep theirs.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/allowance (the `UpdatePlatformAllowance` operationId).
+	UpdatePlatformAllowance(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, body UpdatePlatformAllowanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPlatformBilling How a workspace pays, and what it has
+	//
+	// Corresponds with GET /v1/platform/workspaces/{workspace_id}/billing (the `GetPlatformBilling` operationId).
+	GetPlatformBilling(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePlatformBillingWithBody Change how a workspace pays
+	//
+	// What is null is as the deployment says.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/billing (the `UpdatePlatformBilling` operationId).
+	UpdatePlatformBillingWithBody(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdatePlatformBilling Change how a workspace pays
+	//
+	// What is null is as the deployment says.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/billing (the `UpdatePlatformBilling` operationId).
+	UpdatePlatformBilling(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, body UpdatePlatformBillingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdjustPlatformCreditsWithBody Give a workspace credit, or take some, for a reason
+	//
+	// A reference that was given before with the same amount adds nothing, and its entry is returned.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/adjustments (the `AdjustPlatformCredits` operationId).
+	AdjustPlatformCreditsWithBody(ctx context.Context, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AdjustPlatformCredits Give a workspace credit, or take some, for a reason
+	//
+	// A reference that was given before with the same amount adds nothing, and its entry is returned.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/adjustments (the `AdjustPlatformCredits` operationId).
+	AdjustPlatformCredits(ctx context.Context, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, body AdjustPlatformCreditsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPlatformCreditEntries A workspace's top-ups, adjustments and charges, newest first
+	//
+	// Corresponds with GET /v1/platform/workspaces/{workspace_id}/credits/entries (the `ListPlatformCreditEntries` operationId).
+	ListPlatformCreditEntries(ctx context.Context, workspaceID WorkspaceID, params *ListPlatformCreditEntriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TopUpPlatformCreditsWithBody Add what a workspace paid to its wallet
+	//
+	// A reference that was given before with the same amount adds nothing, and its entry is returned.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/top-ups (the `TopUpPlatformCredits` operationId).
+	TopUpPlatformCreditsWithBody(ctx context.Context, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TopUpPlatformCredits Add what a workspace paid to its wallet
+	//
+	// A reference that was given before with the same amount adds nothing, and its entry is returned.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/top-ups (the `TopUpPlatformCredits` operationId).
+	TopUpPlatformCredits(ctx context.Context, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, body TopUpPlatformCreditsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetPlatformWorkspaceTags The tags of a workspace
 	//
@@ -7755,6 +8248,36 @@ func (c *Client) EnableByokCredential(ctx context.Context, credentialID Credenti
 // Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
 func (c *Client) VerifyByokCredential(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewVerifyByokCredentialRequest(c.Server, credentialID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCredits What the workspace has paid in, was charged and has left
+//
+// Corresponds with GET /v1/credits (the `GetCredits` operationId).
+func (c *Client) GetCredits(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCreditsRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCreditEntries Top-ups, adjustments and charges, newest first
+//
+// Corresponds with GET /v1/credits/entries (the `ListCreditEntries` operationId).
+func (c *Client) ListCreditEntries(ctx context.Context, params *ListCreditEntriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCreditEntriesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -9122,6 +9645,203 @@ func (c *Client) CreatePlatformWorkspaceWithBody(ctx context.Context, params *Cr
 // Corresponds with POST /v1/platform/workspaces (the `CreatePlatformWorkspace` operationId).
 func (c *Client) CreatePlatformWorkspace(ctx context.Context, params *CreatePlatformWorkspaceParams, body CreatePlatformWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreatePlatformWorkspaceRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPlatformAllowance How much a workspace's users may do, and why
+//
+// Corresponds with GET /v1/platform/workspaces/{workspace_id}/allowance (the `GetPlatformAllowance` operationId).
+func (c *Client) GetPlatformAllowance(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPlatformAllowanceRequest(c.Server, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePlatformAllowanceWithBody Set an allowance in place of what the standing gives
+//
+// Null takes an override away; users that are not named keep theirs.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/allowance (the `UpdatePlatformAllowance` operationId).
+func (c *Client) UpdatePlatformAllowanceWithBody(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePlatformAllowanceRequestWithBody(c.Server, workspaceID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePlatformAllowance Set an allowance in place of what the standing gives
+//
+// Null takes an override away; users that are not named keep theirs.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/allowance (the `UpdatePlatformAllowance` operationId).
+func (c *Client) UpdatePlatformAllowance(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, body UpdatePlatformAllowanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePlatformAllowanceRequest(c.Server, workspaceID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPlatformBilling How a workspace pays, and what it has
+//
+// Corresponds with GET /v1/platform/workspaces/{workspace_id}/billing (the `GetPlatformBilling` operationId).
+func (c *Client) GetPlatformBilling(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPlatformBillingRequest(c.Server, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePlatformBillingWithBody Change how a workspace pays
+//
+// What is null is as the deployment says.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/billing (the `UpdatePlatformBilling` operationId).
+func (c *Client) UpdatePlatformBillingWithBody(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePlatformBillingRequestWithBody(c.Server, workspaceID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdatePlatformBilling Change how a workspace pays
+//
+// What is null is as the deployment says.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/billing (the `UpdatePlatformBilling` operationId).
+func (c *Client) UpdatePlatformBilling(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, body UpdatePlatformBillingJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdatePlatformBillingRequest(c.Server, workspaceID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdjustPlatformCreditsWithBody Give a workspace credit, or take some, for a reason
+//
+// A reference that was given before with the same amount adds nothing, and its entry is returned.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/adjustments (the `AdjustPlatformCredits` operationId).
+func (c *Client) AdjustPlatformCreditsWithBody(ctx context.Context, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdjustPlatformCreditsRequestWithBody(c.Server, workspaceID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AdjustPlatformCredits Give a workspace credit, or take some, for a reason
+//
+// A reference that was given before with the same amount adds nothing, and its entry is returned.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/adjustments (the `AdjustPlatformCredits` operationId).
+func (c *Client) AdjustPlatformCredits(ctx context.Context, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, body AdjustPlatformCreditsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAdjustPlatformCreditsRequest(c.Server, workspaceID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPlatformCreditEntries A workspace's top-ups, adjustments and charges, newest first
+//
+// Corresponds with GET /v1/platform/workspaces/{workspace_id}/credits/entries (the `ListPlatformCreditEntries` operationId).
+func (c *Client) ListPlatformCreditEntries(ctx context.Context, workspaceID WorkspaceID, params *ListPlatformCreditEntriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPlatformCreditEntriesRequest(c.Server, workspaceID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TopUpPlatformCreditsWithBody Add what a workspace paid to its wallet
+//
+// A reference that was given before with the same amount adds nothing, and its entry is returned.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/top-ups (the `TopUpPlatformCredits` operationId).
+func (c *Client) TopUpPlatformCreditsWithBody(ctx context.Context, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTopUpPlatformCreditsRequestWithBody(c.Server, workspaceID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TopUpPlatformCredits Add what a workspace paid to its wallet
+//
+// A reference that was given before with the same amount adds nothing, and its entry is returned.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/top-ups (the `TopUpPlatformCredits` operationId).
+func (c *Client) TopUpPlatformCredits(ctx context.Context, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, body TopUpPlatformCreditsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTopUpPlatformCreditsRequest(c.Server, workspaceID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -12097,6 +12817,99 @@ func NewVerifyByokCredentialRequest(server string, credentialID CredentialID, pa
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetCreditsRequest constructs an http.Request for the GetCredits method
+func NewGetCreditsRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/credits")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCreditEntriesRequest constructs an http.Request for the ListCreditEntries method
+func NewListCreditEntriesRequest(server string, params *ListCreditEntriesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/credits/entries")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -16679,6 +17492,525 @@ func NewCreatePlatformWorkspaceRequestWithBody(server string, params *CreatePlat
 	}
 
 	operationPath := fmt.Sprintf("/v1/platform/workspaces")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPlatformAllowanceRequest constructs an http.Request for the GetPlatformAllowance method
+func NewGetPlatformAllowanceRequest(server string, workspaceID WorkspaceID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/allowance", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdatePlatformAllowanceRequest calls the generic UpdatePlatformAllowance builder with application/json body
+func NewUpdatePlatformAllowanceRequest(server string, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, body UpdatePlatformAllowanceJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdatePlatformAllowanceRequestWithBody(server, workspaceID, params, "application/json", bodyReader)
+}
+
+// NewUpdatePlatformAllowanceRequestWithBody constructs an http.Request for the UpdatePlatformAllowance method, with any body, and a specified content type
+func NewUpdatePlatformAllowanceRequestWithBody(server string, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/allowance", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetPlatformBillingRequest constructs an http.Request for the GetPlatformBilling method
+func NewGetPlatformBillingRequest(server string, workspaceID WorkspaceID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/billing", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdatePlatformBillingRequest calls the generic UpdatePlatformBilling builder with application/json body
+func NewUpdatePlatformBillingRequest(server string, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, body UpdatePlatformBillingJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdatePlatformBillingRequestWithBody(server, workspaceID, params, "application/json", bodyReader)
+}
+
+// NewUpdatePlatformBillingRequestWithBody constructs an http.Request for the UpdatePlatformBilling method, with any body, and a specified content type
+func NewUpdatePlatformBillingRequestWithBody(server string, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/billing", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewAdjustPlatformCreditsRequest calls the generic AdjustPlatformCredits builder with application/json body
+func NewAdjustPlatformCreditsRequest(server string, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, body AdjustPlatformCreditsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewAdjustPlatformCreditsRequestWithBody(server, workspaceID, params, "application/json", bodyReader)
+}
+
+// NewAdjustPlatformCreditsRequestWithBody constructs an http.Request for the AdjustPlatformCredits method, with any body, and a specified content type
+func NewAdjustPlatformCreditsRequestWithBody(server string, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/credits/adjustments", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListPlatformCreditEntriesRequest constructs an http.Request for the ListPlatformCreditEntries method
+func NewListPlatformCreditEntriesRequest(server string, workspaceID WorkspaceID, params *ListPlatformCreditEntriesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/credits/entries", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTopUpPlatformCreditsRequest calls the generic TopUpPlatformCredits builder with application/json body
+func NewTopUpPlatformCreditsRequest(server string, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, body TopUpPlatformCreditsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewTopUpPlatformCreditsRequestWithBody(server, workspaceID, params, "application/json", bodyReader)
+}
+
+// NewTopUpPlatformCreditsRequestWithBody constructs an http.Request for the TopUpPlatformCredits method, with any body, and a specified content type
+func NewTopUpPlatformCreditsRequestWithBody(server string, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "workspace_id", workspaceID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/platform/workspaces/%s/credits/top-ups", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -21977,6 +23309,20 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
 	VerifyByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*VerifyByokCredentialResponse, error)
 
+	// GetCreditsWithResponse What the workspace has paid in, was charged and has left
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/credits (the `GetCredits` operationId).
+	GetCreditsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCreditsResponse, error)
+
+	// ListCreditEntriesWithResponse Top-ups, adjustments and charges, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/credits/entries (the `ListCreditEntries` operationId).
+	ListCreditEntriesWithResponse(ctx context.Context, params *ListCreditEntriesParams, reqEditors ...RequestEditorFn) (*ListCreditEntriesResponse, error)
+
 	// ListDepartmentBudgetsWithResponse The budgets of departments and where they stand, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -22619,6 +23965,99 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/platform/workspaces (the `CreatePlatformWorkspace` operationId).
 	CreatePlatformWorkspaceWithResponse(ctx context.Context, params *CreatePlatformWorkspaceParams, body CreatePlatformWorkspaceJSONRequestBody, reqEditors ...RequestEditorFn) (*CreatePlatformWorkspaceResponse, error)
+
+	// GetPlatformAllowanceWithResponse How much a workspace's users may do, and why
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/platform/workspaces/{workspace_id}/allowance (the `GetPlatformAllowance` operationId).
+	GetPlatformAllowanceWithResponse(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*GetPlatformAllowanceResponse, error)
+
+	// UpdatePlatformAllowanceWithBodyWithResponse Set an allowance in place of what the standing gives
+	//
+	// Null takes an override away; users that are not named keep theirs.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/allowance (the `UpdatePlatformAllowance` operationId).
+	UpdatePlatformAllowanceWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePlatformAllowanceResponse, error)
+
+	// UpdatePlatformAllowanceWithResponse Set an allowance in place of what the standing gives
+	//
+	// Null takes an override away; users that are not named keep theirs.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/allowance (the `UpdatePlatformAllowance` operationId).
+	UpdatePlatformAllowanceWithResponse(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, body UpdatePlatformAllowanceJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePlatformAllowanceResponse, error)
+
+	// GetPlatformBillingWithResponse How a workspace pays, and what it has
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/platform/workspaces/{workspace_id}/billing (the `GetPlatformBilling` operationId).
+	GetPlatformBillingWithResponse(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*GetPlatformBillingResponse, error)
+
+	// UpdatePlatformBillingWithBodyWithResponse Change how a workspace pays
+	//
+	// What is null is as the deployment says.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/billing (the `UpdatePlatformBilling` operationId).
+	UpdatePlatformBillingWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePlatformBillingResponse, error)
+
+	// UpdatePlatformBillingWithResponse Change how a workspace pays
+	//
+	// What is null is as the deployment says.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/billing (the `UpdatePlatformBilling` operationId).
+	UpdatePlatformBillingWithResponse(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, body UpdatePlatformBillingJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePlatformBillingResponse, error)
+
+	// AdjustPlatformCreditsWithBodyWithResponse Give a workspace credit, or take some, for a reason
+	//
+	// A reference that was given before with the same amount adds nothing, and its entry is returned.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/adjustments (the `AdjustPlatformCredits` operationId).
+	AdjustPlatformCreditsWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdjustPlatformCreditsResponse, error)
+
+	// AdjustPlatformCreditsWithResponse Give a workspace credit, or take some, for a reason
+	//
+	// A reference that was given before with the same amount adds nothing, and its entry is returned.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/adjustments (the `AdjustPlatformCredits` operationId).
+	AdjustPlatformCreditsWithResponse(ctx context.Context, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, body AdjustPlatformCreditsJSONRequestBody, reqEditors ...RequestEditorFn) (*AdjustPlatformCreditsResponse, error)
+
+	// ListPlatformCreditEntriesWithResponse A workspace's top-ups, adjustments and charges, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/platform/workspaces/{workspace_id}/credits/entries (the `ListPlatformCreditEntries` operationId).
+	ListPlatformCreditEntriesWithResponse(ctx context.Context, workspaceID WorkspaceID, params *ListPlatformCreditEntriesParams, reqEditors ...RequestEditorFn) (*ListPlatformCreditEntriesResponse, error)
+
+	// TopUpPlatformCreditsWithBodyWithResponse Add what a workspace paid to its wallet
+	//
+	// A reference that was given before with the same amount adds nothing, and its entry is returned.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/top-ups (the `TopUpPlatformCredits` operationId).
+	TopUpPlatformCreditsWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TopUpPlatformCreditsResponse, error)
+
+	// TopUpPlatformCreditsWithResponse Add what a workspace paid to its wallet
+	//
+	// A reference that was given before with the same amount adds nothing, and its entry is returned.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/top-ups (the `TopUpPlatformCredits` operationId).
+	TopUpPlatformCreditsWithResponse(ctx context.Context, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, body TopUpPlatformCreditsJSONRequestBody, reqEditors ...RequestEditorFn) (*TopUpPlatformCreditsResponse, error)
 
 	// GetPlatformWorkspaceTagsWithResponse The tags of a workspace
 	//
@@ -24445,6 +25884,102 @@ func (r VerifyByokCredentialResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r VerifyByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetCreditsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CreditsOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCreditsResponse) GetJSON200() *CreditsOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetCreditsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCreditsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCreditsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCreditsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCreditsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListCreditEntriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CreditEntryList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCreditEntriesResponse) GetJSON200() *CreditEntryList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListCreditEntriesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCreditEntriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCreditEntriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCreditEntriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCreditEntriesResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -27847,6 +29382,426 @@ func (r CreatePlatformWorkspaceResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreatePlatformWorkspaceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetPlatformAllowanceResponse200Headers the declared response headers of an HTTP 200 response for GetPlatformAllowance
+type GetPlatformAllowanceResponse200Headers struct {
+	ETag string
+}
+
+type GetPlatformAllowanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformAllowanceOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPlatformAllowanceResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPlatformAllowanceResponse) GetJSON200() *PlatformAllowanceOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPlatformAllowanceResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPlatformAllowanceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPlatformAllowanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPlatformAllowanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPlatformAllowanceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdatePlatformAllowanceResponse200Headers the declared response headers of an HTTP 200 response for UpdatePlatformAllowance
+type UpdatePlatformAllowanceResponse200Headers struct {
+	ETag string
+}
+
+// UpdatePlatformAllowanceResponse202Headers the declared response headers of an HTTP 202 response for UpdatePlatformAllowance
+type UpdatePlatformAllowanceResponse202Headers struct {
+	ETag string
+}
+
+type UpdatePlatformAllowanceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformAllowanceChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformAllowanceChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdatePlatformAllowanceResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdatePlatformAllowanceResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdatePlatformAllowanceResponse) GetJSON200() *PlatformAllowanceChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdatePlatformAllowanceResponse) GetJSON202() *PlatformAllowanceChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdatePlatformAllowanceResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdatePlatformAllowanceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdatePlatformAllowanceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdatePlatformAllowanceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdatePlatformAllowanceResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetPlatformBillingResponse200Headers the declared response headers of an HTTP 200 response for GetPlatformBilling
+type GetPlatformBillingResponse200Headers struct {
+	ETag string
+}
+
+type GetPlatformBillingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformBillingOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetPlatformBillingResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetPlatformBillingResponse) GetJSON200() *PlatformBillingOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetPlatformBillingResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetPlatformBillingResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetPlatformBillingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetPlatformBillingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetPlatformBillingResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdatePlatformBillingResponse200Headers the declared response headers of an HTTP 200 response for UpdatePlatformBilling
+type UpdatePlatformBillingResponse200Headers struct {
+	ETag string
+}
+
+// UpdatePlatformBillingResponse202Headers the declared response headers of an HTTP 202 response for UpdatePlatformBilling
+type UpdatePlatformBillingResponse202Headers struct {
+	ETag string
+}
+
+type UpdatePlatformBillingResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *PlatformBillingChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *PlatformBillingChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdatePlatformBillingResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdatePlatformBillingResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdatePlatformBillingResponse) GetJSON200() *PlatformBillingChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdatePlatformBillingResponse) GetJSON202() *PlatformBillingChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdatePlatformBillingResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdatePlatformBillingResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdatePlatformBillingResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdatePlatformBillingResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdatePlatformBillingResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type AdjustPlatformCreditsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CreditEntryChange
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreditEntryChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *CreditEntryChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AdjustPlatformCreditsResponse) GetJSON200() *CreditEntryChange {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r AdjustPlatformCreditsResponse) GetJSON201() *CreditEntryChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r AdjustPlatformCreditsResponse) GetJSON202() *CreditEntryChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AdjustPlatformCreditsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AdjustPlatformCreditsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AdjustPlatformCreditsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AdjustPlatformCreditsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AdjustPlatformCreditsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListPlatformCreditEntriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CreditEntryList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPlatformCreditEntriesResponse) GetJSON200() *CreditEntryList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListPlatformCreditEntriesResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPlatformCreditEntriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPlatformCreditEntriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPlatformCreditEntriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPlatformCreditEntriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type TopUpPlatformCreditsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CreditEntryChange
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreditEntryChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *CreditEntryChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r TopUpPlatformCreditsResponse) GetJSON200() *CreditEntryChange {
+	return r.JSON200
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r TopUpPlatformCreditsResponse) GetJSON201() *CreditEntryChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r TopUpPlatformCreditsResponse) GetJSON202() *CreditEntryChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r TopUpPlatformCreditsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r TopUpPlatformCreditsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r TopUpPlatformCreditsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r TopUpPlatformCreditsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r TopUpPlatformCreditsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -32200,6 +34155,32 @@ func (c *ClientWithResponses) VerifyByokCredentialWithResponse(ctx context.Conte
 	return ParseVerifyByokCredentialResponse(rsp)
 }
 
+// GetCreditsWithResponse What the workspace has paid in, was charged and has left
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/credits (the `GetCredits` operationId).
+func (c *ClientWithResponses) GetCreditsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*GetCreditsResponse, error) {
+	rsp, err := c.GetCredits(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCreditsResponse(rsp)
+}
+
+// ListCreditEntriesWithResponse Top-ups, adjustments and charges, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/credits/entries (the `ListCreditEntries` operationId).
+func (c *ClientWithResponses) ListCreditEntriesWithResponse(ctx context.Context, params *ListCreditEntriesParams, reqEditors ...RequestEditorFn) (*ListCreditEntriesResponse, error) {
+	rsp, err := c.ListCreditEntries(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCreditEntriesResponse(rsp)
+}
+
 // ListDepartmentBudgetsWithResponse The budgets of departments and where they stand, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -33315,6 +35296,165 @@ func (c *ClientWithResponses) CreatePlatformWorkspaceWithResponse(ctx context.Co
 		return nil, err
 	}
 	return ParseCreatePlatformWorkspaceResponse(rsp)
+}
+
+// GetPlatformAllowanceWithResponse How much a workspace's users may do, and why
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/platform/workspaces/{workspace_id}/allowance (the `GetPlatformAllowance` operationId).
+func (c *ClientWithResponses) GetPlatformAllowanceWithResponse(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*GetPlatformAllowanceResponse, error) {
+	rsp, err := c.GetPlatformAllowance(ctx, workspaceID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPlatformAllowanceResponse(rsp)
+}
+
+// UpdatePlatformAllowanceWithBodyWithResponse Set an allowance in place of what the standing gives
+//
+// Null takes an override away; users that are not named keep theirs.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/allowance (the `UpdatePlatformAllowance` operationId).
+func (c *ClientWithResponses) UpdatePlatformAllowanceWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePlatformAllowanceResponse, error) {
+	rsp, err := c.UpdatePlatformAllowanceWithBody(ctx, workspaceID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePlatformAllowanceResponse(rsp)
+}
+
+// UpdatePlatformAllowanceWithResponse Set an allowance in place of what the standing gives
+//
+// Null takes an override away; users that are not named keep theirs.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/allowance (the `UpdatePlatformAllowance` operationId).
+func (c *ClientWithResponses) UpdatePlatformAllowanceWithResponse(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformAllowanceParams, body UpdatePlatformAllowanceJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePlatformAllowanceResponse, error) {
+	rsp, err := c.UpdatePlatformAllowance(ctx, workspaceID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePlatformAllowanceResponse(rsp)
+}
+
+// GetPlatformBillingWithResponse How a workspace pays, and what it has
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/platform/workspaces/{workspace_id}/billing (the `GetPlatformBilling` operationId).
+func (c *ClientWithResponses) GetPlatformBillingWithResponse(ctx context.Context, workspaceID WorkspaceID, reqEditors ...RequestEditorFn) (*GetPlatformBillingResponse, error) {
+	rsp, err := c.GetPlatformBilling(ctx, workspaceID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetPlatformBillingResponse(rsp)
+}
+
+// UpdatePlatformBillingWithBodyWithResponse Change how a workspace pays
+//
+// What is null is as the deployment says.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/billing (the `UpdatePlatformBilling` operationId).
+func (c *ClientWithResponses) UpdatePlatformBillingWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdatePlatformBillingResponse, error) {
+	rsp, err := c.UpdatePlatformBillingWithBody(ctx, workspaceID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePlatformBillingResponse(rsp)
+}
+
+// UpdatePlatformBillingWithResponse Change how a workspace pays
+//
+// What is null is as the deployment says.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/platform/workspaces/{workspace_id}/billing (the `UpdatePlatformBilling` operationId).
+func (c *ClientWithResponses) UpdatePlatformBillingWithResponse(ctx context.Context, workspaceID WorkspaceID, params *UpdatePlatformBillingParams, body UpdatePlatformBillingJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdatePlatformBillingResponse, error) {
+	rsp, err := c.UpdatePlatformBilling(ctx, workspaceID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdatePlatformBillingResponse(rsp)
+}
+
+// AdjustPlatformCreditsWithBodyWithResponse Give a workspace credit, or take some, for a reason
+//
+// A reference that was given before with the same amount adds nothing, and its entry is returned.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/adjustments (the `AdjustPlatformCredits` operationId).
+func (c *ClientWithResponses) AdjustPlatformCreditsWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*AdjustPlatformCreditsResponse, error) {
+	rsp, err := c.AdjustPlatformCreditsWithBody(ctx, workspaceID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdjustPlatformCreditsResponse(rsp)
+}
+
+// AdjustPlatformCreditsWithResponse Give a workspace credit, or take some, for a reason
+//
+// A reference that was given before with the same amount adds nothing, and its entry is returned.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/adjustments (the `AdjustPlatformCredits` operationId).
+func (c *ClientWithResponses) AdjustPlatformCreditsWithResponse(ctx context.Context, workspaceID WorkspaceID, params *AdjustPlatformCreditsParams, body AdjustPlatformCreditsJSONRequestBody, reqEditors ...RequestEditorFn) (*AdjustPlatformCreditsResponse, error) {
+	rsp, err := c.AdjustPlatformCredits(ctx, workspaceID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAdjustPlatformCreditsResponse(rsp)
+}
+
+// ListPlatformCreditEntriesWithResponse A workspace's top-ups, adjustments and charges, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/platform/workspaces/{workspace_id}/credits/entries (the `ListPlatformCreditEntries` operationId).
+func (c *ClientWithResponses) ListPlatformCreditEntriesWithResponse(ctx context.Context, workspaceID WorkspaceID, params *ListPlatformCreditEntriesParams, reqEditors ...RequestEditorFn) (*ListPlatformCreditEntriesResponse, error) {
+	rsp, err := c.ListPlatformCreditEntries(ctx, workspaceID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPlatformCreditEntriesResponse(rsp)
+}
+
+// TopUpPlatformCreditsWithBodyWithResponse Add what a workspace paid to its wallet
+//
+// A reference that was given before with the same amount adds nothing, and its entry is returned.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/top-ups (the `TopUpPlatformCredits` operationId).
+func (c *ClientWithResponses) TopUpPlatformCreditsWithBodyWithResponse(ctx context.Context, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TopUpPlatformCreditsResponse, error) {
+	rsp, err := c.TopUpPlatformCreditsWithBody(ctx, workspaceID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTopUpPlatformCreditsResponse(rsp)
+}
+
+// TopUpPlatformCreditsWithResponse Add what a workspace paid to its wallet
+//
+// A reference that was given before with the same amount adds nothing, and its entry is returned.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/platform/workspaces/{workspace_id}/credits/top-ups (the `TopUpPlatformCredits` operationId).
+func (c *ClientWithResponses) TopUpPlatformCreditsWithResponse(ctx context.Context, workspaceID WorkspaceID, params *TopUpPlatformCreditsParams, body TopUpPlatformCreditsJSONRequestBody, reqEditors ...RequestEditorFn) (*TopUpPlatformCreditsResponse, error) {
+	rsp, err := c.TopUpPlatformCredits(ctx, workspaceID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseTopUpPlatformCreditsResponse(rsp)
 }
 
 // GetPlatformWorkspaceTagsWithResponse The tags of a workspace
@@ -35520,6 +37660,72 @@ func ParseVerifyByokCredentialResponse(rsp *http.Response) (*VerifyByokCredentia
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetCreditsResponse parses an HTTP response from a GetCreditsWithResponse call
+func ParseGetCreditsResponse(rsp *http.Response) (*GetCreditsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCreditsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CreditsOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListCreditEntriesResponse parses an HTTP response from a ListCreditEntriesWithResponse call
+func ParseListCreditEntriesResponse(rsp *http.Response) (*ListCreditEntriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCreditEntriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CreditEntryList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil
@@ -38394,6 +40600,351 @@ func ParseCreatePlatformWorkspaceResponse(rsp *http.Response) (*CreatePlatformWo
 			headers.ETag = value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPlatformAllowanceResponse parses an HTTP response from a GetPlatformAllowanceWithResponse call
+func ParseGetPlatformAllowanceResponse(rsp *http.Response) (*GetPlatformAllowanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPlatformAllowanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformAllowanceOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPlatformAllowanceResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdatePlatformAllowanceResponse parses an HTTP response from a UpdatePlatformAllowanceWithResponse call
+func ParseUpdatePlatformAllowanceResponse(rsp *http.Response) (*UpdatePlatformAllowanceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdatePlatformAllowanceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformAllowanceChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformAllowanceChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdatePlatformAllowanceResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdatePlatformAllowanceResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetPlatformBillingResponse parses an HTTP response from a GetPlatformBillingWithResponse call
+func ParseGetPlatformBillingResponse(rsp *http.Response) (*GetPlatformBillingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetPlatformBillingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformBillingOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetPlatformBillingResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdatePlatformBillingResponse parses an HTTP response from a UpdatePlatformBillingWithResponse call
+func ParseUpdatePlatformBillingResponse(rsp *http.Response) (*UpdatePlatformBillingResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdatePlatformBillingResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest PlatformBillingChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest PlatformBillingChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdatePlatformBillingResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdatePlatformBillingResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseAdjustPlatformCreditsResponse parses an HTTP response from a AdjustPlatformCreditsWithResponse call
+func ParseAdjustPlatformCreditsResponse(rsp *http.Response) (*AdjustPlatformCreditsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AdjustPlatformCreditsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CreditEntryChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreditEntryChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest CreditEntryChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListPlatformCreditEntriesResponse parses an HTTP response from a ListPlatformCreditEntriesWithResponse call
+func ParseListPlatformCreditEntriesResponse(rsp *http.Response) (*ListPlatformCreditEntriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPlatformCreditEntriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CreditEntryList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseTopUpPlatformCreditsResponse parses an HTTP response from a TopUpPlatformCreditsWithResponse call
+func ParseTopUpPlatformCreditsResponse(rsp *http.Response) (*TopUpPlatformCreditsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &TopUpPlatformCreditsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CreditEntryChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreditEntryChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest CreditEntryChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

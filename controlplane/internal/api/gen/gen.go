@@ -73,6 +73,27 @@ func (e AutoObjective) Valid() bool {
 	}
 }
 
+// Defines values for Billing.
+const (
+	BillingInvoice Billing = "invoice"
+	BillingOff     Billing = "off"
+	BillingPrepaid Billing = "prepaid"
+)
+
+// Valid indicates whether the value is a known member of the Billing enum.
+func (e Billing) Valid() bool {
+	switch e {
+	case BillingInvoice:
+		return true
+	case BillingOff:
+		return true
+	case BillingPrepaid:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BoundGuardrailScope.
 const (
 	BoundGuardrailScopeKey       BoundGuardrailScope = "key"
@@ -187,6 +208,27 @@ func (e ByokVerificationStatus) Valid() bool {
 	case ByokUnreachable:
 		return true
 	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreditEntryKind.
+const (
+	Adjustment CreditEntryKind = "adjustment"
+	Charge     CreditEntryKind = "charge"
+	TopUp      CreditEntryKind = "top_up"
+)
+
+// Valid indicates whether the value is a known member of the CreditEntryKind enum.
+func (e CreditEntryKind) Valid() bool {
+	switch e {
+	case Adjustment:
+		return true
+	case Charge:
+		return true
+	case TopUp:
 		return true
 	default:
 		return false
@@ -592,6 +634,57 @@ func (e Outcome) Valid() bool {
 	}
 }
 
+// Defines values for PlatformAllowanceReason.
+const (
+	PlatformAllowanceReasonAge        PlatformAllowanceReason = "age"
+	PlatformAllowanceReasonInvoice    PlatformAllowanceReason = "invoice"
+	PlatformAllowanceReasonNothingYet PlatformAllowanceReason = "nothing_yet"
+	PlatformAllowanceReasonPaidAndAge PlatformAllowanceReason = "paid_and_age"
+	PlatformAllowanceReasonToppedUp   PlatformAllowanceReason = "topped_up"
+)
+
+// Valid indicates whether the value is a known member of the PlatformAllowanceReason enum.
+func (e PlatformAllowanceReason) Valid() bool {
+	switch e {
+	case PlatformAllowanceReasonAge:
+		return true
+	case PlatformAllowanceReasonInvoice:
+		return true
+	case PlatformAllowanceReasonNothingYet:
+		return true
+	case PlatformAllowanceReasonPaidAndAge:
+		return true
+	case PlatformAllowanceReasonToppedUp:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PlatformAllowanceStanding.
+const (
+	PlatformAllowanceStandingEnterprise PlatformAllowanceStanding = "enterprise"
+	PlatformAllowanceStandingNew        PlatformAllowanceStanding = "new"
+	PlatformAllowanceStandingStandard   PlatformAllowanceStanding = "standard"
+	PlatformAllowanceStandingTrusted    PlatformAllowanceStanding = "trusted"
+)
+
+// Valid indicates whether the value is a known member of the PlatformAllowanceStanding enum.
+func (e PlatformAllowanceStanding) Valid() bool {
+	switch e {
+	case PlatformAllowanceStandingEnterprise:
+		return true
+	case PlatformAllowanceStandingNew:
+		return true
+	case PlatformAllowanceStandingStandard:
+		return true
+	case PlatformAllowanceStandingTrusted:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PlatformKeyringKeyRole.
 const (
 	Missing PlatformKeyringKeyRole = "missing"
@@ -798,25 +891,25 @@ func (e RoutingMode) Valid() bool {
 
 // Defines values for SpendProfile.
 const (
-	Any      SpendProfile = "any"
-	Custom   SpendProfile = "custom"
-	Economy  SpendProfile = "economy"
-	Premium  SpendProfile = "premium"
-	Standard SpendProfile = "standard"
+	SpendProfileAny      SpendProfile = "any"
+	SpendProfileCustom   SpendProfile = "custom"
+	SpendProfileEconomy  SpendProfile = "economy"
+	SpendProfilePremium  SpendProfile = "premium"
+	SpendProfileStandard SpendProfile = "standard"
 )
 
 // Valid indicates whether the value is a known member of the SpendProfile enum.
 func (e SpendProfile) Valid() bool {
 	switch e {
-	case Any:
+	case SpendProfileAny:
 		return true
-	case Custom:
+	case SpendProfileCustom:
 		return true
-	case Economy:
+	case SpendProfileEconomy:
 		return true
-	case Premium:
+	case SpendProfilePremium:
 		return true
-	case Standard:
+	case SpendProfileStandard:
 		return true
 	default:
 		return false
@@ -1011,6 +1104,15 @@ type Actor struct {
 // ActorKind defines model for Actor.Kind.
 type ActorKind string
 
+// AllowanceOverrides What operators set in place of what the standing gives; null where they did not.
+type AllowanceOverrides struct {
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day"`
+	RequestsPerMinute  nullable.Nullable[int64] `json:"requests_per_minute"`
+
+	// Users Requests a minute by user id.
+	Users map[string]int64 `json:"users"`
+}
+
 // AttachedRoute The dynamic route that the key is attached to. What it comes to depends on the request, so that nothing of it is among the fields.
 type AttachedRoute struct {
 	// Applies It is active and a version of it is deployed.
@@ -1117,6 +1219,9 @@ type AutoRoutingPatch struct {
 	Prices       *AutoPrices   `json:"prices,omitempty"`
 	SpendProfile *SpendProfile `json:"spend_profile,omitempty"`
 }
+
+// Billing off: nothing is charged; prepaid: from the wallet, down to the floor; invoice: charged, and never refused for want of credit
+type Billing string
 
 // BoundGuardrail defines model for BoundGuardrail.
 type BoundGuardrail struct {
@@ -1287,6 +1392,19 @@ type ByokCredentialPatch struct {
 	Use *ByokUse `json:"use,omitempty"`
 }
 
+// ByokFee The fee for requests with the workspace's own provider keys.
+type ByokFee struct {
+	// FreeRequests Completed ones of a UTC month that are without the fee.
+	FreeRequests          int64 `json:"free_requests"`
+	FreeRequestsRemaining int64 `json:"free_requests_remaining"`
+
+	// Rate Millionths of what the request would have cost; 0: no fee.
+	Rate int64 `json:"rate"`
+
+	// Requests Completed ones of this UTC month.
+	Requests int64 `json:"requests"`
+}
+
 // ByokOrder defines model for ByokOrder.
 type ByokOrder struct {
 	Credentials []string `json:"credentials"`
@@ -1379,6 +1497,78 @@ type CreatedWorkspace struct {
 type CreatedWorkspaceChange struct {
 	Data        CreatedWorkspace `json:"data"`
 	Publication PublicationRef   `json:"publication"`
+}
+
+// CreditAmount USD.
+type CreditAmount = string
+
+// CreditEntry defines model for CreditEntry.
+type CreditEntry struct {
+	AmountNanos int64 `json:"amount_nanos"`
+
+	// AmountUsd What the balance rose by; charges are negative.
+	AmountUsd    string `json:"amount_usd"`
+	BalanceNanos int64  `json:"balance_nanos"`
+
+	// BalanceUsd After this entry.
+	BalanceUsd string          `json:"balance_usd"`
+	CreatedAt  time.Time       `json:"created_at"`
+	ID         string          `json:"id"`
+	Kind       CreditEntryKind `json:"kind"`
+	Note       *string         `json:"note,omitempty"`
+
+	// Number Counts a wallet's entries, from 1.
+	Number    int64   `json:"number"`
+	Reference *string `json:"reference,omitempty"`
+
+	// Requests Models that a charge is for; negative where an estimate is given back.
+	Requests int64 `json:"requests"`
+}
+
+// CreditEntryKind defines model for CreditEntry.Kind.
+type CreditEntryKind string
+
+// CreditEntryChange defines model for CreditEntryChange.
+type CreditEntryChange struct {
+	Data        CreditEntry     `json:"data"`
+	Publication *PublicationRef `json:"publication,omitempty"`
+}
+
+// CreditEntryList defines model for CreditEntryList.
+type CreditEntryList struct {
+	Data []CreditEntry `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// Credits defines model for Credits.
+type Credits struct {
+	BalanceNanos int64 `json:"balance_nanos"`
+
+	// BalanceUsd What is left: granted less charged.
+	BalanceUsd string `json:"balance_usd"`
+
+	// Billing off: nothing is charged; prepaid: from the wallet, down to the floor; invoice: charged, and never refused for want of credit
+	Billing Billing `json:"billing"`
+
+	// ByokFee The fee for requests with the workspace's own provider keys.
+	ByokFee      ByokFee `json:"byok_fee"`
+	ChargedNanos int64   `json:"charged_nanos"`
+	ChargedUsd   string  `json:"charged_usd"`
+	FloorNanos   int64   `json:"floor_nanos"`
+
+	// FloorUsd What must be left for managed models when billing is prepaid.
+	FloorUsd     string `json:"floor_usd"`
+	GrantedNanos int64  `json:"granted_nanos"`
+
+	// GrantedUsd Top-ups and adjustments.
+	GrantedUsd string `json:"granted_usd"`
+}
+
+// CreditsOne defines model for CreditsOne.
+type CreditsOne struct {
+	Data Credits `json:"data"`
 }
 
 // Deleted defines model for Deleted.
@@ -2813,10 +3003,14 @@ type Log struct {
 	AttemptCount int `json:"attempt_count"`
 
 	// BillingSuppressed A reply without output, which is not charged.
-	BillingSuppressed bool    `json:"billing_suppressed"`
-	CatalogRevision   int64   `json:"catalog_revision"`
-	ClientRequestID   *string `json:"client_request_id,omitempty"`
-	Code              *string `json:"code,omitempty"`
+	BillingSuppressed bool  `json:"billing_suppressed"`
+	CatalogRevision   int64 `json:"catalog_revision"`
+	ChargeNanos       int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd       string  `json:"charge_usd"`
+	ClientRequestID *string `json:"client_request_id,omitempty"`
+	Code            *string `json:"code,omitempty"`
 
 	// CostNanos The billed total.
 	CostNanos int64  `json:"cost_nanos"`
@@ -2866,11 +3060,15 @@ type LogDetail struct {
 	Attempts     []Attempt `json:"attempts"`
 
 	// BillingSuppressed A reply without output, which is not charged.
-	BillingSuppressed bool       `json:"billing_suppressed"`
-	CatalogRevision   int64      `json:"catalog_revision"`
-	ClientRequestID   *string    `json:"client_request_id,omitempty"`
-	Code              *string    `json:"code,omitempty"`
-	CostLines         []CostLine `json:"cost_lines"`
+	BillingSuppressed bool  `json:"billing_suppressed"`
+	CatalogRevision   int64 `json:"catalog_revision"`
+	ChargeNanos       int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd       string     `json:"charge_usd"`
+	ClientRequestID *string    `json:"client_request_id,omitempty"`
+	Code            *string    `json:"code,omitempty"`
+	CostLines       []CostLine `json:"cost_lines"`
 
 	// CostNanos The billed total.
 	CostNanos int64  `json:"cost_nanos"`
@@ -3031,6 +3229,16 @@ type ModelRuleOrder struct {
 
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
+
+// NewAdjustment defines model for NewAdjustment.
+type NewAdjustment struct {
+	// AmountUsd USD, with a minus where it is taken.
+	AmountUsd SignedCreditAmount `json:"amount_usd"`
+	Reason    string             `json:"reason"`
+
+	// Reference Unique in the workspace: given again it adds nothing.
+	Reference *string `json:"reference,omitempty"`
+}
 
 // NewBudget defines model for NewBudget.
 type NewBudget struct {
@@ -3253,6 +3461,16 @@ type NewRoutingProfile struct {
 	Routing *RoutingFields `json:"routing,omitempty"`
 }
 
+// NewTopUp defines model for NewTopUp.
+type NewTopUp struct {
+	// AmountUsd USD.
+	AmountUsd CreditAmount `json:"amount_usd"`
+	Note      *string      `json:"note,omitempty"`
+
+	// Reference Of the payment, unique in the workspace: given again it adds nothing.
+	Reference *string `json:"reference,omitempty"`
+}
+
 // NewWorkspace defines model for NewWorkspace.
 type NewWorkspace struct {
 	Name  string   `json:"name"`
@@ -3267,6 +3485,101 @@ type NextCursor = string
 
 // Outcome defines model for Outcome.
 type Outcome string
+
+// OwnTerms What the workspace has in place of what the deployment says; null where it has nothing.
+type OwnTerms struct {
+	Billing          nullable.Nullable[string] `json:"billing"`
+	ByokFeeRate      nullable.Nullable[int64]  `json:"byok_fee_rate"`
+	ByokFreeRequests nullable.Nullable[int64]  `json:"byok_free_requests"`
+	FloorUsd         nullable.Nullable[string] `json:"floor_usd"`
+}
+
+// PlatformAllowance defines model for PlatformAllowance.
+type PlatformAllowance struct {
+	// Enabled Whether the deployment has allowances by standing.
+	Enabled bool `json:"enabled"`
+
+	// FreeRequestsPerDay To free models on a UTC day, for each user; null: no limit.
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day"`
+
+	// Overrides What operators set in place of what the standing gives; null where they did not.
+	Overrides AllowanceOverrides `json:"overrides"`
+	PaidNanos int64              `json:"paid_nanos"`
+	PaidUsd   string             `json:"paid_usd"`
+
+	// Reason What the standing is for.
+	Reason PlatformAllowanceReason `json:"reason"`
+
+	// RequestsPerMinute In any 60 seconds, for each user; null: no limit.
+	RequestsPerMinute  nullable.Nullable[int64]  `json:"requests_per_minute"`
+	Standing           PlatformAllowanceStanding `json:"standing"`
+	WorkspaceCreatedAt time.Time                 `json:"workspace_created_at"`
+	WorkspaceID        string                    `json:"workspace_id"`
+}
+
+// PlatformAllowanceReason What the standing is for.
+type PlatformAllowanceReason string
+
+// PlatformAllowanceStanding defines model for PlatformAllowance.Standing.
+type PlatformAllowanceStanding string
+
+// PlatformAllowanceChange defines model for PlatformAllowanceChange.
+type PlatformAllowanceChange struct {
+	Data        PlatformAllowance `json:"data"`
+	Publication PublicationRef    `json:"publication"`
+}
+
+// PlatformAllowanceOne defines model for PlatformAllowanceOne.
+type PlatformAllowanceOne struct {
+	Data PlatformAllowance `json:"data"`
+}
+
+// PlatformAllowancePatch defines model for PlatformAllowancePatch.
+type PlatformAllowancePatch struct {
+	FreeRequestsPerDay nullable.Nullable[int64] `json:"free_requests_per_day,omitempty"`
+	RequestsPerMinute  nullable.Nullable[int64] `json:"requests_per_minute,omitempty"`
+
+	// Users Requests a minute by user id; null takes a user's away.
+	Users *map[string]*int64 `json:"users,omitempty"`
+}
+
+// PlatformBilling defines model for PlatformBilling.
+type PlatformBilling struct {
+	Credits Credits `json:"credits"`
+
+	// Own What the workspace has in place of what the deployment says; null where it has nothing.
+	Own       OwnTerms `json:"own"`
+	PaidNanos int64    `json:"paid_nanos"`
+
+	// PaidUsd Top-ups together.
+	PaidUsd string `json:"paid_usd"`
+
+	// ToppedUpAt First.
+	ToppedUpAt  *time.Time `json:"topped_up_at,omitempty"`
+	WorkspaceID string     `json:"workspace_id"`
+}
+
+// PlatformBillingChange defines model for PlatformBillingChange.
+type PlatformBillingChange struct {
+	Data        PlatformBilling `json:"data"`
+	Publication PublicationRef  `json:"publication"`
+}
+
+// PlatformBillingOne defines model for PlatformBillingOne.
+type PlatformBillingOne struct {
+	Data PlatformBilling `json:"data"`
+}
+
+// PlatformBillingPatch defines model for PlatformBillingPatch.
+type PlatformBillingPatch struct {
+	// Billing off, prepaid or invoice
+	Billing nullable.Nullable[string] `json:"billing,omitempty"`
+
+	// ByokFeeRate Millionths.
+	ByokFeeRate      nullable.Nullable[int64]  `json:"byok_fee_rate,omitempty"`
+	ByokFreeRequests nullable.Nullable[int64]  `json:"byok_free_requests,omitempty"`
+	FloorUsd         nullable.Nullable[string] `json:"floor_usd,omitempty"`
+}
 
 // PlatformCatalog defines model for PlatformCatalog.
 type PlatformCatalog struct {
@@ -4021,6 +4334,9 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// SignedCreditAmount USD, with a minus where it is taken.
+type SignedCreditAmount = string
+
 // Spend defines model for Spend.
 type Spend struct {
 	// Days The days with spending of the last four weeks, and of the month, oldest first.
@@ -4130,7 +4446,11 @@ type Usage struct {
 
 // UsageFigures defines model for UsageFigures.
 type UsageFigures struct {
-	Canceled  int64  `json:"canceled"`
+	Canceled    int64 `json:"canceled"`
+	ChargeNanos int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd string `json:"charge_usd"`
 	CostNanos int64  `json:"cost_nanos"`
 	CostUsd   string `json:"cost_usd"`
 
@@ -4162,7 +4482,11 @@ type UsageOne struct {
 
 // UsageRow defines model for UsageRow.
 type UsageRow struct {
-	Canceled  int64  `json:"canceled"`
+	Canceled    int64 `json:"canceled"`
+	ChargeNanos int64 `json:"charge_nanos"`
+
+	// ChargeUsd What the wallet paid.
+	ChargeUsd string `json:"charge_usd"`
 	CostNanos int64  `json:"cost_nanos"`
 	CostUsd   string `json:"cost_usd"`
 
@@ -4556,6 +4880,15 @@ type EnableByokCredentialParams struct {
 type VerifyByokCredentialParams struct {
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListCreditEntriesParams defines parameters for ListCreditEntries.
+type ListCreditEntriesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListDepartmentBudgetsParams defines parameters for ListDepartmentBudgets.
@@ -5115,6 +5448,57 @@ type ListPlatformWorkspacesParams struct {
 
 // CreatePlatformWorkspaceParams defines parameters for CreatePlatformWorkspace.
 type CreatePlatformWorkspaceParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// UpdatePlatformAllowanceParams defines parameters for UpdatePlatformAllowance.
+type UpdatePlatformAllowanceParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdatePlatformBillingParams defines parameters for UpdatePlatformBilling.
+type UpdatePlatformBillingParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AdjustPlatformCreditsParams defines parameters for AdjustPlatformCredits.
+type AdjustPlatformCreditsParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListPlatformCreditEntriesParams defines parameters for ListPlatformCreditEntries.
+type ListPlatformCreditEntriesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// TopUpPlatformCreditsParams defines parameters for TopUpPlatformCredits.
+type TopUpPlatformCreditsParams struct {
 	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
 	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
 
@@ -5773,6 +6157,18 @@ type PutPlatformProviderJSONRequestBody = PlatformEntry
 // CreatePlatformWorkspaceJSONRequestBody defines body for CreatePlatformWorkspace for application/json ContentType.
 type CreatePlatformWorkspaceJSONRequestBody = NewWorkspace
 
+// UpdatePlatformAllowanceJSONRequestBody defines body for UpdatePlatformAllowance for application/json ContentType.
+type UpdatePlatformAllowanceJSONRequestBody = PlatformAllowancePatch
+
+// UpdatePlatformBillingJSONRequestBody defines body for UpdatePlatformBilling for application/json ContentType.
+type UpdatePlatformBillingJSONRequestBody = PlatformBillingPatch
+
+// AdjustPlatformCreditsJSONRequestBody defines body for AdjustPlatformCredits for application/json ContentType.
+type AdjustPlatformCreditsJSONRequestBody = NewAdjustment
+
+// TopUpPlatformCreditsJSONRequestBody defines body for TopUpPlatformCredits for application/json ContentType.
+type TopUpPlatformCreditsJSONRequestBody = NewTopUp
+
 // SetPlatformWorkspaceTagsJSONRequestBody defines body for SetPlatformWorkspaceTags for application/json ContentType.
 type SetPlatformWorkspaceTagsJSONRequestBody = WorkspaceTagsPatch
 
@@ -5892,6 +6288,12 @@ type ServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(c *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams)
+	// GetCredits What the workspace has paid in, was charged and has left
+	// (GET /v1/credits)
+	GetCredits(c *gin.Context)
+	// ListCreditEntries Top-ups, adjustments and charges, newest first
+	// (GET /v1/credits/entries)
+	ListCreditEntries(c *gin.Context, params ListCreditEntriesParams)
 	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
 	// (GET /v1/department-budgets)
 	ListDepartmentBudgets(c *gin.Context, params ListDepartmentBudgetsParams)
@@ -6060,6 +6462,27 @@ type ServerInterface interface {
 	// CreatePlatformWorkspace Create a workspace with its owner and a first management key
 	// (POST /v1/platform/workspaces)
 	CreatePlatformWorkspace(c *gin.Context, params CreatePlatformWorkspaceParams)
+	// GetPlatformAllowance How much a workspace's users may do, and why
+	// (GET /v1/platform/workspaces/{workspace_id}/allowance)
+	GetPlatformAllowance(c *gin.Context, workspaceID WorkspaceID)
+	// UpdatePlatformAllowance Set an allowance in place of what the standing gives
+	// (PATCH /v1/platform/workspaces/{workspace_id}/allowance)
+	UpdatePlatformAllowance(c *gin.Context, workspaceID WorkspaceID, params UpdatePlatformAllowanceParams)
+	// GetPlatformBilling How a workspace pays, and what it has
+	// (GET /v1/platform/workspaces/{workspace_id}/billing)
+	GetPlatformBilling(c *gin.Context, workspaceID WorkspaceID)
+	// UpdatePlatformBilling Change how a workspace pays
+	// (PATCH /v1/platform/workspaces/{workspace_id}/billing)
+	UpdatePlatformBilling(c *gin.Context, workspaceID WorkspaceID, params UpdatePlatformBillingParams)
+	// AdjustPlatformCredits Give a workspace credit, or take some, for a reason
+	// (POST /v1/platform/workspaces/{workspace_id}/credits/adjustments)
+	AdjustPlatformCredits(c *gin.Context, workspaceID WorkspaceID, params AdjustPlatformCreditsParams)
+	// ListPlatformCreditEntries A workspace's top-ups, adjustments and charges, newest first
+	// (GET /v1/platform/workspaces/{workspace_id}/credits/entries)
+	ListPlatformCreditEntries(c *gin.Context, workspaceID WorkspaceID, params ListPlatformCreditEntriesParams)
+	// TopUpPlatformCredits Add what a workspace paid to its wallet
+	// (POST /v1/platform/workspaces/{workspace_id}/credits/top-ups)
+	TopUpPlatformCredits(c *gin.Context, workspaceID WorkspaceID, params TopUpPlatformCreditsParams)
 	// GetPlatformWorkspaceTags The tags of a workspace
 	// (GET /v1/platform/workspaces/{workspace_id}/tags)
 	GetPlatformWorkspaceTags(c *gin.Context, workspaceID WorkspaceID)
@@ -7227,6 +7650,54 @@ func (siw *ServerInterfaceWrapper) VerifyByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.VerifyByokCredential(c, credentialID, params)
+}
+
+// GetCredits operation middleware
+func (siw *ServerInterfaceWrapper) GetCredits(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetCredits(c)
+}
+
+// ListCreditEntries operation middleware
+func (siw *ServerInterfaceWrapper) ListCreditEntries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListCreditEntriesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListCreditEntries(c, params)
 }
 
 // ListDepartmentBudgets operation middleware
@@ -10598,6 +11069,366 @@ func (siw *ServerInterfaceWrapper) CreatePlatformWorkspace(c *gin.Context) {
 	}
 
 	siw.Handler.CreatePlatformWorkspace(c, params)
+}
+
+// GetPlatformAllowance operation middleware
+func (siw *ServerInterfaceWrapper) GetPlatformAllowance(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPlatformAllowance(c, workspaceID)
+}
+
+// UpdatePlatformAllowance operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePlatformAllowance(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePlatformAllowanceParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePlatformAllowance(c, workspaceID, params)
+}
+
+// GetPlatformBilling operation middleware
+func (siw *ServerInterfaceWrapper) GetPlatformBilling(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetPlatformBilling(c, workspaceID)
+}
+
+// UpdatePlatformBilling operation middleware
+func (siw *ServerInterfaceWrapper) UpdatePlatformBilling(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdatePlatformBillingParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdatePlatformBilling(c, workspaceID, params)
+}
+
+// AdjustPlatformCredits operation middleware
+func (siw *ServerInterfaceWrapper) AdjustPlatformCredits(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AdjustPlatformCreditsParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.AdjustPlatformCredits(c, workspaceID, params)
+}
+
+// ListPlatformCreditEntries operation middleware
+func (siw *ServerInterfaceWrapper) ListPlatformCreditEntries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPlatformCreditEntriesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListPlatformCreditEntries(c, workspaceID, params)
+}
+
+// TopUpPlatformCredits operation middleware
+func (siw *ServerInterfaceWrapper) TopUpPlatformCredits(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "workspace_id" -------------
+	var workspaceID WorkspaceID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "workspace_id", c.Param("workspace_id"), &workspaceID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter workspace_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TopUpPlatformCreditsParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TopUpPlatformCredits(c, workspaceID, params)
 }
 
 // GetPlatformWorkspaceTags operation middleware
@@ -14324,10 +15155,19 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/logs/:request_id", wrapper.GetLog)
 	router.GET(options.BaseURL+"/v1/usage", wrapper.GetUsage)
 	router.GET(options.BaseURL+"/v1/usage/spend", wrapper.GetSpend)
+	router.GET(options.BaseURL+"/v1/credits", wrapper.GetCredits)
+	router.GET(options.BaseURL+"/v1/credits/entries", wrapper.ListCreditEntries)
 	router.GET(options.BaseURL+"/v1/platform/workspaces", wrapper.ListPlatformWorkspaces)
 	router.POST(options.BaseURL+"/v1/platform/workspaces", wrapper.CreatePlatformWorkspace)
 	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.GetPlatformWorkspaceTags)
 	router.PUT(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.SetPlatformWorkspaceTags)
+	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/billing", wrapper.GetPlatformBilling)
+	router.PATCH(options.BaseURL+"/v1/platform/workspaces/:workspace_id/billing", wrapper.UpdatePlatformBilling)
+	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/credits/entries", wrapper.ListPlatformCreditEntries)
+	router.POST(options.BaseURL+"/v1/platform/workspaces/:workspace_id/credits/top-ups", wrapper.TopUpPlatformCredits)
+	router.POST(options.BaseURL+"/v1/platform/workspaces/:workspace_id/credits/adjustments", wrapper.AdjustPlatformCredits)
+	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/allowance", wrapper.GetPlatformAllowance)
+	router.PATCH(options.BaseURL+"/v1/platform/workspaces/:workspace_id/allowance", wrapper.UpdatePlatformAllowance)
 	router.GET(options.BaseURL+"/v1/platform/keyring", wrapper.GetPlatformKeyring)
 	router.GET(options.BaseURL+"/v1/platform/catalog", wrapper.GetPlatformCatalog)
 	router.PUT(options.BaseURL+"/v1/platform/catalog", wrapper.ReplacePlatformCatalog)
@@ -15279,6 +16119,83 @@ type VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCreditsRequestObject struct {
+}
+
+type GetCreditsResponseObject interface {
+	VisitGetCreditsResponse(w http.ResponseWriter) error
+}
+
+type GetCredits200JSONResponse CreditsOne
+
+func (response GetCredits200JSONResponse) VisitGetCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCreditsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetCreditsdefaultApplicationProblemPlusJSONResponse) VisitGetCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCreditEntriesRequestObject struct {
+	Params ListCreditEntriesParams
+}
+
+type ListCreditEntriesResponseObject interface {
+	VisitListCreditEntriesResponse(w http.ResponseWriter) error
+}
+
+type ListCreditEntries200JSONResponse CreditEntryList
+
+func (response ListCreditEntries200JSONResponse) VisitListCreditEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListCreditEntriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListCreditEntriesdefaultApplicationProblemPlusJSONResponse) VisitListCreditEntriesResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -18555,6 +19472,420 @@ type CreatePlatformWorkspacedefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CreatePlatformWorkspacedefaultApplicationProblemPlusJSONResponse) VisitCreatePlatformWorkspaceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformAllowanceRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+}
+
+type GetPlatformAllowanceResponseObject interface {
+	VisitGetPlatformAllowanceResponse(w http.ResponseWriter) error
+}
+
+type GetPlatformAllowance200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPlatformAllowance200JSONResponse struct {
+	Body    PlatformAllowanceOne
+	Headers GetPlatformAllowance200ResponseHeaders
+}
+
+func (response GetPlatformAllowance200JSONResponse) VisitGetPlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformAllowancedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPlatformAllowancedefaultApplicationProblemPlusJSONResponse) VisitGetPlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformAllowanceRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      UpdatePlatformAllowanceParams
+	Body        *UpdatePlatformAllowanceJSONRequestBody
+}
+
+type UpdatePlatformAllowanceResponseObject interface {
+	VisitUpdatePlatformAllowanceResponse(w http.ResponseWriter) error
+}
+
+type UpdatePlatformAllowance200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePlatformAllowance200JSONResponse struct {
+	Body    PlatformAllowanceChange
+	Headers UpdatePlatformAllowance200ResponseHeaders
+}
+
+func (response UpdatePlatformAllowance200JSONResponse) VisitUpdatePlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformAllowance202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePlatformAllowance202JSONResponse struct {
+	Body    PlatformAllowanceChange
+	Headers UpdatePlatformAllowance202ResponseHeaders
+}
+
+func (response UpdatePlatformAllowance202JSONResponse) VisitUpdatePlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformAllowancedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdatePlatformAllowancedefaultApplicationProblemPlusJSONResponse) VisitUpdatePlatformAllowanceResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformBillingRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+}
+
+type GetPlatformBillingResponseObject interface {
+	VisitGetPlatformBillingResponse(w http.ResponseWriter) error
+}
+
+type GetPlatformBilling200ResponseHeaders struct {
+	ETag string
+}
+
+type GetPlatformBilling200JSONResponse struct {
+	Body    PlatformBillingOne
+	Headers GetPlatformBilling200ResponseHeaders
+}
+
+func (response GetPlatformBilling200JSONResponse) VisitGetPlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPlatformBillingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPlatformBillingdefaultApplicationProblemPlusJSONResponse) VisitGetPlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformBillingRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      UpdatePlatformBillingParams
+	Body        *UpdatePlatformBillingJSONRequestBody
+}
+
+type UpdatePlatformBillingResponseObject interface {
+	VisitUpdatePlatformBillingResponse(w http.ResponseWriter) error
+}
+
+type UpdatePlatformBilling200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePlatformBilling200JSONResponse struct {
+	Body    PlatformBillingChange
+	Headers UpdatePlatformBilling200ResponseHeaders
+}
+
+func (response UpdatePlatformBilling200JSONResponse) VisitUpdatePlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformBilling202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdatePlatformBilling202JSONResponse struct {
+	Body    PlatformBillingChange
+	Headers UpdatePlatformBilling202ResponseHeaders
+}
+
+func (response UpdatePlatformBilling202JSONResponse) VisitUpdatePlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdatePlatformBillingdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdatePlatformBillingdefaultApplicationProblemPlusJSONResponse) VisitUpdatePlatformBillingResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdjustPlatformCreditsRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      AdjustPlatformCreditsParams
+	Body        *AdjustPlatformCreditsJSONRequestBody
+}
+
+type AdjustPlatformCreditsResponseObject interface {
+	VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error
+}
+
+type AdjustPlatformCredits200JSONResponse CreditEntryChange
+
+func (response AdjustPlatformCredits200JSONResponse) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdjustPlatformCredits201JSONResponse CreditEntryChange
+
+func (response AdjustPlatformCredits201JSONResponse) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdjustPlatformCredits202JSONResponse CreditEntryChange
+
+func (response AdjustPlatformCredits202JSONResponse) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AdjustPlatformCreditsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AdjustPlatformCreditsdefaultApplicationProblemPlusJSONResponse) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPlatformCreditEntriesRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      ListPlatformCreditEntriesParams
+}
+
+type ListPlatformCreditEntriesResponseObject interface {
+	VisitListPlatformCreditEntriesResponse(w http.ResponseWriter) error
+}
+
+type ListPlatformCreditEntries200JSONResponse CreditEntryList
+
+func (response ListPlatformCreditEntries200JSONResponse) VisitListPlatformCreditEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPlatformCreditEntriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPlatformCreditEntriesdefaultApplicationProblemPlusJSONResponse) VisitListPlatformCreditEntriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TopUpPlatformCreditsRequestObject struct {
+	WorkspaceID WorkspaceID `json:"workspace_id"`
+	Params      TopUpPlatformCreditsParams
+	Body        *TopUpPlatformCreditsJSONRequestBody
+}
+
+type TopUpPlatformCreditsResponseObject interface {
+	VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error
+}
+
+type TopUpPlatformCredits200JSONResponse CreditEntryChange
+
+func (response TopUpPlatformCredits200JSONResponse) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TopUpPlatformCredits201JSONResponse CreditEntryChange
+
+func (response TopUpPlatformCredits201JSONResponse) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TopUpPlatformCredits202JSONResponse CreditEntryChange
+
+func (response TopUpPlatformCredits202JSONResponse) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TopUpPlatformCreditsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TopUpPlatformCreditsdefaultApplicationProblemPlusJSONResponse) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -22395,6 +23726,12 @@ type StrictServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(ctx context.Context, request VerifyByokCredentialRequestObject) (VerifyByokCredentialResponseObject, error)
+	// GetCredits What the workspace has paid in, was charged and has left
+	// (GET /v1/credits)
+	GetCredits(ctx context.Context, request GetCreditsRequestObject) (GetCreditsResponseObject, error)
+	// ListCreditEntries Top-ups, adjustments and charges, newest first
+	// (GET /v1/credits/entries)
+	ListCreditEntries(ctx context.Context, request ListCreditEntriesRequestObject) (ListCreditEntriesResponseObject, error)
 	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
 	// (GET /v1/department-budgets)
 	ListDepartmentBudgets(ctx context.Context, request ListDepartmentBudgetsRequestObject) (ListDepartmentBudgetsResponseObject, error)
@@ -22563,6 +23900,27 @@ type StrictServerInterface interface {
 	// CreatePlatformWorkspace Create a workspace with its owner and a first management key
 	// (POST /v1/platform/workspaces)
 	CreatePlatformWorkspace(ctx context.Context, request CreatePlatformWorkspaceRequestObject) (CreatePlatformWorkspaceResponseObject, error)
+	// GetPlatformAllowance How much a workspace's users may do, and why
+	// (GET /v1/platform/workspaces/{workspace_id}/allowance)
+	GetPlatformAllowance(ctx context.Context, request GetPlatformAllowanceRequestObject) (GetPlatformAllowanceResponseObject, error)
+	// UpdatePlatformAllowance Set an allowance in place of what the standing gives
+	// (PATCH /v1/platform/workspaces/{workspace_id}/allowance)
+	UpdatePlatformAllowance(ctx context.Context, request UpdatePlatformAllowanceRequestObject) (UpdatePlatformAllowanceResponseObject, error)
+	// GetPlatformBilling How a workspace pays, and what it has
+	// (GET /v1/platform/workspaces/{workspace_id}/billing)
+	GetPlatformBilling(ctx context.Context, request GetPlatformBillingRequestObject) (GetPlatformBillingResponseObject, error)
+	// UpdatePlatformBilling Change how a workspace pays
+	// (PATCH /v1/platform/workspaces/{workspace_id}/billing)
+	UpdatePlatformBilling(ctx context.Context, request UpdatePlatformBillingRequestObject) (UpdatePlatformBillingResponseObject, error)
+	// AdjustPlatformCredits Give a workspace credit, or take some, for a reason
+	// (POST /v1/platform/workspaces/{workspace_id}/credits/adjustments)
+	AdjustPlatformCredits(ctx context.Context, request AdjustPlatformCreditsRequestObject) (AdjustPlatformCreditsResponseObject, error)
+	// ListPlatformCreditEntries A workspace's top-ups, adjustments and charges, newest first
+	// (GET /v1/platform/workspaces/{workspace_id}/credits/entries)
+	ListPlatformCreditEntries(ctx context.Context, request ListPlatformCreditEntriesRequestObject) (ListPlatformCreditEntriesResponseObject, error)
+	// TopUpPlatformCredits Add what a workspace paid to its wallet
+	// (POST /v1/platform/workspaces/{workspace_id}/credits/top-ups)
+	TopUpPlatformCredits(ctx context.Context, request TopUpPlatformCreditsRequestObject) (TopUpPlatformCreditsResponseObject, error)
 	// GetPlatformWorkspaceTags The tags of a workspace
 	// (GET /v1/platform/workspaces/{workspace_id}/tags)
 	GetPlatformWorkspaceTags(ctx context.Context, request GetPlatformWorkspaceTagsRequestObject) (GetPlatformWorkspaceTagsResponseObject, error)
@@ -23359,6 +24717,56 @@ func (sh *strictHandler) VerifyByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(VerifyByokCredentialResponseObject); ok {
 		if err := validResponse.VisitVerifyByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetCredits operation middleware
+func (sh *strictHandler) GetCredits(ctx *gin.Context) {
+	var request GetCreditsRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCredits(ctx, request.(GetCreditsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCredits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetCreditsResponseObject); ok {
+		if err := validResponse.VisitGetCreditsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListCreditEntries operation middleware
+func (sh *strictHandler) ListCreditEntries(ctx *gin.Context, params ListCreditEntriesParams) {
+	var request ListCreditEntriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListCreditEntries(ctx, request.(ListCreditEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListCreditEntries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListCreditEntriesResponseObject); ok {
+		if err := validResponse.VisitListCreditEntriesResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -25270,6 +26678,265 @@ func (sh *strictHandler) CreatePlatformWorkspace(ctx *gin.Context, params Create
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(CreatePlatformWorkspaceResponseObject); ok {
 		if err := validResponse.VisitCreatePlatformWorkspaceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPlatformAllowance operation middleware
+func (sh *strictHandler) GetPlatformAllowance(ctx *gin.Context, workspaceID WorkspaceID) {
+	var request GetPlatformAllowanceRequestObject
+
+	request.WorkspaceID = workspaceID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPlatformAllowance(ctx, request.(GetPlatformAllowanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPlatformAllowance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPlatformAllowanceResponseObject); ok {
+		if err := validResponse.VisitGetPlatformAllowanceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdatePlatformAllowance operation middleware
+func (sh *strictHandler) UpdatePlatformAllowance(ctx *gin.Context, workspaceID WorkspaceID, params UpdatePlatformAllowanceParams) {
+	var request UpdatePlatformAllowanceRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body UpdatePlatformAllowanceJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdatePlatformAllowance(ctx, request.(UpdatePlatformAllowanceRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdatePlatformAllowance")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdatePlatformAllowanceResponseObject); ok {
+		if err := validResponse.VisitUpdatePlatformAllowanceResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPlatformBilling operation middleware
+func (sh *strictHandler) GetPlatformBilling(ctx *gin.Context, workspaceID WorkspaceID) {
+	var request GetPlatformBillingRequestObject
+
+	request.WorkspaceID = workspaceID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPlatformBilling(ctx, request.(GetPlatformBillingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPlatformBilling")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetPlatformBillingResponseObject); ok {
+		if err := validResponse.VisitGetPlatformBillingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdatePlatformBilling operation middleware
+func (sh *strictHandler) UpdatePlatformBilling(ctx *gin.Context, workspaceID WorkspaceID, params UpdatePlatformBillingParams) {
+	var request UpdatePlatformBillingRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body UpdatePlatformBillingJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdatePlatformBilling(ctx, request.(UpdatePlatformBillingRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdatePlatformBilling")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdatePlatformBillingResponseObject); ok {
+		if err := validResponse.VisitUpdatePlatformBillingResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AdjustPlatformCredits operation middleware
+func (sh *strictHandler) AdjustPlatformCredits(ctx *gin.Context, workspaceID WorkspaceID, params AdjustPlatformCreditsParams) {
+	var request AdjustPlatformCreditsRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body AdjustPlatformCreditsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.AdjustPlatformCredits(ctx, request.(AdjustPlatformCreditsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AdjustPlatformCredits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(AdjustPlatformCreditsResponseObject); ok {
+		if err := validResponse.VisitAdjustPlatformCreditsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPlatformCreditEntries operation middleware
+func (sh *strictHandler) ListPlatformCreditEntries(ctx *gin.Context, workspaceID WorkspaceID, params ListPlatformCreditEntriesParams) {
+	var request ListPlatformCreditEntriesRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPlatformCreditEntries(ctx, request.(ListPlatformCreditEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPlatformCreditEntries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListPlatformCreditEntriesResponseObject); ok {
+		if err := validResponse.VisitListPlatformCreditEntriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TopUpPlatformCredits operation middleware
+func (sh *strictHandler) TopUpPlatformCredits(ctx *gin.Context, workspaceID WorkspaceID, params TopUpPlatformCreditsParams) {
+	var request TopUpPlatformCreditsRequestObject
+
+	request.WorkspaceID = workspaceID
+	request.Params = params
+
+	var body TopUpPlatformCreditsJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TopUpPlatformCredits(ctx, request.(TopUpPlatformCreditsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TopUpPlatformCredits")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TopUpPlatformCreditsResponseObject); ok {
+		if err := validResponse.VisitTopUpPlatformCreditsResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -27508,552 +29175,586 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L39kts4ki/6Krh190bP9KrK5a+eblfcOFttd8/6uLvt8Mf4jy4fCRIhCVMkoCHAkrUe3zhPcx5sn+QG",
-	"MgEQJEGKlFQf7vFGbI+riiQSQCKRn7/8dDST2UoKJrQ6evLpaMlownL4509v6cL8b8LULOcrzaU4enL0",
-	"dsnIFcsVl4LIOVkvqSZrqkjOdJELlozIXOZk8nx+/CvVs+Xk5Gh0lLN/FDxnydETnRdsdKRmS5ZR8229",
-	"WbGjJ0dK51wsjj5//jw6WtGcZkxbIs4LvZR5nIwVzbWhgZJMJiz9RhGekCmby5wRvWREpVQtzfjcvLGi",
-	"enk0OhI0MyNS/G4XbRn9+AsTC708evLdo1GD1NHRj0WyYPr5syZ152QKfyM8GZEJ/nv83//7/0xaqLFP",
-	"8GQ/gp7mLGFCc5rGiDJLxhNcsFUur3jCcnLJNobCjbzsom/mP7w/jUWu2jZ0IthHPZ7BExNDqIZdXjC7",
-	"q566fxQs3wTk4Tdb6Hh8/8HoKOPC/Xw/RtYzZrgpY6JlPxP/d9zThK06d7R8fu8Ve7YRNOOz17LQrIU4",
-	"fILk5hGkD/7ZSSC+M8YH96XxrwXNk5zyNE7gwv0ZiYMfu4jzz+9N2POEZSupmZhtXrBNk7bXbMWo5mJB",
-	"KJnRNCVrrpcoPWjGzPGA33BBHjwiS1nkiiz4FVPwyJznShMq1JrlhC4oFyN4WhaarFLKhWYfNVFsljOt",
-	"/FRRxJaTDUg8NjS2zO/+g+/rbLyiWrPcfPN//f5/Hf9/H/79347qazA6+ni85EIfPTnKCqXJlJH7REty",
-	"/8H35IorPk0ZOX/z9PlzMlvSnM5A7sLCzUF+N1fs6ZKKBSNSpBuyXjJB9JIrwhVRmqcprMusyHNzUswN",
-	"0j5te0Mcdexn63T/dHHx7T8vjn4/Pf7hw79fHP2518QNaYYkEIGCMJqn3Gwc7N+IqGK2JFSRi6OHF0cj",
-	"InPyLazEC7aJcrUg56+eA4cAU1+yTRdLmz/vy8y/8IzrJiX/Kdcko2JDmNA5Z8rIdyM0lzJNFKGaZFLp",
-	"M/L4FPeLThUTuk2WpjBGjSyeFdnRkwePT2FL8KdSjBo+X7AcSPyVCrpgRu61LZsh1T5SLl7Wef2Ub4wP",
-	"sYy/Gm1hgEpB55rlWzUKeKEvYXCYm5S9ypli+rcim7KWK1LA35BEq4a10GP/uo0iu5mn8H9btxcJfM3m",
-	"sY1dwR9hzUZkgj/BtsJh4loRlRaLFnLx8b7r9/3p9iv9ldVx4qTi377ZQpP9wl7s9qqYpnxGzdjxA7Eq",
-	"H7BLV0y7jkPw/N5n4TXVDMTKuVJ8IdoUoEB3FIT6R42ikdIuWnOq2Rhkyrh87XBUv5Ipn7XIGTP0MQxN",
-	"VvCY1YzSVU+C8a39iWX/KJhqXdbJx2OzLjSdyo/HOT57zJOJXWwu5ixnYsaI/ZuZAvtH5xTwwf0Jl4XR",
-	"jF7lcs7TFtUzx2fMgTIPuaMPP3TSiO+N3aP70vqGixlrEvib1KVFyBXRPGu1IhR8Ihx1LvOMGg0iMaxk",
-	"3j2Kjf1OaB65T37sOW4Br+8yrmJ5fFcKxXLcCvOvrn2Av++7+H/Dq+YW7q0H9x/95dH3D7979JetV9d7",
-	"GtOdzG9xi1IpFiOnLZGHp2pEYGcIu2L5hqT8ipEF1WxNN2RJFaGrVcpZggov6MRtG7ymNY0qVGRBhf3n",
-	"7/cffMB/PTz9s/q3f9rff7o/evS5/OOnR5//+dDc03/OVC+NlwLjec32sTIX8ePT00xVZorrI/NLtaKz",
-	"loO+dn9GvlqrLq7yD+/JWp/Nu2olhWLgDXqVy2nKMvPPmRSaCdhR2Am8D++t8Il//7sydH8Khvq33Ggt",
-	"R//3vdLhdQ//qu6578KITeYFw3BOecqSM/L656fkh0eP/0LsUCRhmvJUncAq2i+C62qm0dGxyuWK5Zrj",
-	"HHgScXyNji65gD8wYVj495rOezQ6Mt+gGt0cG6VZdjSC03v0YdT8Gu5DZBh33iO+t3Cffkd6yk/L6d/Z",
-	"TJsvnGtNZ0uWgD8iftir/gi9pBpOCWj7xiDBDxAtT8h780euyUxmxqiWJGErJhJFpIB3/KWnJH5ISGON",
-	"gw3HNXwuk2JhzXGWJmBnV1ccT6pq0vocPzDT5mxTkZSyqfx8wlap3LDkpDxvUylTRsUR8Ar+deykVvPk",
-	"gLVF1ktzOwopWMtHvagatXFI654qTXWhtvF46EZ6g2/U9xwOKwzjPzryq9fCCyxb6SaTlw7D5oogZycj",
-	"Mt3ISyOQzKocRZi46nWMcpoXNN8oIteClK8gt6ypMpdhuNDl95MiRyU6U9VbVxbTNKAI7y7zBhPJSnKU",
-	"Oo3PGQFR5PEtAk/ReLrRrP9gmTNTG19bBZZN4485oyrGiO+XG7zoDA+addE5b1mYnOl8Qw1Z5QAB0ytN",
-	"c82SMdV9lZWQRyNXc8iDzowObC+/6iFLHFXoqG6mX4QozxYJ1z9d2bujJilm2h7ixgSok+ZdZwxFvnl6",
-	"wNIkfA7mNNcs23qKfzYyDl1w5l37MZrndNMhOgKLIP7nK+6kl6eZC/3do6h80jS30YrYx+xf8ffbbhmQ",
-	"OLB/uL4jtwXV74Rj2gUb1c0cO4XuLf+Fq8i2J1TT3jsQ8E9kA4IIxrYP/cY+ahsNqS8LEFT9WHxeWr6E",
-	"n/gVC5WHKU2pmDGzMP8oaMq1USBmUpmFTim4mqNqg/ngq5zP7GlIEm42g6avguWa01SxmJYE2iRIXSqI",
-	"O7MkoxtiRiaFSFhOlLndndVHZoXSMmve2FysCr1daeMz9AIY0mWhB75TZ0UY03+obb2tURyRHWkq1+M5",
-	"TdMpnV2quOgE6RbRRF6hRaCM3oHPGF1otpRSMTLPZXZCfspWekNgFGX+B1Rvx7DNU1jjSxmySTd7hzwF",
-	"l43jh22vWc4x0j7c5W2vvjEPWyeDeblVlXrNFVMYoEGbDM2uESwQuX9CnrEZCAFFjBJjFDiqyEyKOV+M",
-	"A6Nzq4ircUZpkZarWJ+j39pRgxG2cJIV5q1CaduqO4Y0W1U6BrcehPLR12zeJoDCD26ZxktxiDnEyNgy",
-	"8CsXpuoUVxkX4W/vj7af3pr6ZON6/hGMgBm7Y8qUxlNrdPu6WjXk9DtDXa6YoPzetyPC6GyJLO/s9e/J",
-	"tyfkXBAG8iDlSrcJhcC4fnC6zWE+Mo8/x1fvf/cFC5DPEXb5URYi8THq3jZ5u8U1k6sW23fNE8MO040x",
-	"+WZLI4Sm3Bi01gI+AYUWr2lvvRjxwUDvHx0Za//DqI/e5Cw1ICZ2SjBBJXJVLaz22yQf/oS3uDWvp7LQ",
-	"Jy3mGR1qBrh3ppv48OC4XC8lsQ8SHh+bibnMZ+Ae2cYdPwWPmjc/zhhLWIs9ieECrkjOwEcRP8eV9ITo",
-	"d8qEh15L2cJ/XMzSImFjYyjHDDrrV3GmkoIY/gID3e2WsbkSC6GNhiHj8zMXYX6FtnvX0toEKPf05xFG",
-	"j8eCCql6GhP4RqGSNksXJMn2C80JAfc4HJiMcsHFYhBB5VuWqMiqc0VSNtdnRBhFhExZKtfktMWWVkzb",
-	"M1L/EhMgHtiCC0WoYOszIoo0RS95yufMhQ06DtfvpfvXvHv0wYinJc0j4mlSKLpgE3PBUB/pnsAGTEYk",
-	"NzKSJSQx3KIlmcsiJwmb8YymqkpEq8uiWCWDRQIQNWiH8I323fHsvaZ5AmcPfYlrLhK5NpMWch3dLHxi",
-	"DI6F5scPsDcxMe5PW1Ws1Y5/eFKq5yxckOpy1pm5eSQcrwRysbYKAQdXjmNF/ld2vv0m2kfVtXfZbWi5",
-	"NTHX4It3b5+ShG7UiKwZu1RojvwqRUI3I5JJoZfqLGAaIz3AfkFHNoQdqyLbiAQqQk0hoTw1NrwZAP4B",
-	"n4V/uc9GDXok/QBej3L5b9XjgWTsbGu4WfQ1M/D5w1gYu6ssdTWgeWFXLtGuL4Pr492bZy1q8kZenr96",
-	"/oJtVIUxOrPyOuyIB48jhoQZ5GklPFCP1vDxpaWgFkrBdDtlFETlQ0PKSHjF8iumztAoejLcPXK7uiyd",
-	"piyJ72yLZthmSf6KVmgCgd6VMyvBfvw2VEULxRIyl/nuK9ZqG62k4joeCrOROrN5Lrnb5aFX024Lxc5I",
-	"KtcsJ1IwRWjO0K7GlNt42GyVszn/GN8LzNQtU1zd+JD+LnP3Y5niNAMlwi6PzXOVkqRc69RI6iJNyJSR",
-	"JU8SJqLbumpNP3sbTDxIQGtamcW8dUIpjc7HrF70W7tpZltNb3OY3ynntuPznveyee1v4fNRxSgIAVlT",
-	"126xXxqkMeC58jSFDjknUQbqLBVBtZfuUhV5t6LDVEg4hELQmNPtKgYVcnZXEGqz6q0oVN47kEsyuAi3",
-	"0exu7c/oP+rxxhuoSqjeJV3vwM3iHJXhBRBmNffwMg4RKm06ysvcytXO9W3LSDiMbnP/O3jY/dRk/1D+",
-	"Dxtk4BKFDBqITJSM4bQ/dC3nNvl2IKFwK4IPJoga1jVOboissKdvm2rg1JM1am6KmI8RTS+Zck6NVWoM",
-	"Rjk3itITqL2k/1XkjNAUMqYY+Z9vXv5mtZqfhM7phQjy5bBac8qSXM4uS92HKTu2+esVyzX7iI4Po2fz",
-	"GXP6EZJ4cmEu3jA7//4P1ZK775u5iuuca/ZSpBtMCrTr8k6xjkRamK02ykvDqQnLhIUaqGY7y3mVc5lj",
-	"ANyFbuKWcl0lafe3ou5FU+vcRcXHZoJesg1RFPVIrs9ssY3NJNVLlmPujRSsGfU2n2wZ1rxj/sySM0KJ",
-	"Yc6UYb2AsntPtLxkFZ9BypUeeyUI9msMD5kfWTZlSYJbUX4uujKzJZtdDlQdl1qvxmXOTxeT+zVaW3/o",
-	"gl4xIqSty4rr+jaJwSZT1dwxbq3Dk1R+rIeDMWsvEMIwn88to+qSJSNDumVQYAvBWOL3eMd0vTo/tqTs",
-	"+TQ9YJ7KwlR2rk0QRYZozPuKpjx5UrXXtJSXPqRFuLDPcE1yNgfr0v9xLvMpmEnw50sh16q0vTBIltEN",
-	"EVKTREKK2smFEHJsDjfXOK6VN2TKllyAT3dGhYDkfhv0SE5IWbrBkBT4tx+M2OObyYwJfUIKAUEeYy6Y",
-	"py9ElfFAwPKMmdnNpJilheJX8KTjJqLoRoUJqX5WLo5LiU0KRHEAQgulpTuksG7g63X/8stltF63Ckej",
-	"o3B25novqUdXsSexeYhHRx+PzYDHVzQ3apsyI8Pu2zHNv597CsxPPwdUmJ9/k08dIeZHX4DD3AvvKvTg",
-	"B0OaPo+OnlJNU7kIkrir8i9jStFFi1eB6uX2dDKbhe4+FGN6R0RVD6kLYnhmHObFRbN6UayjSwUUEWVj",
-	"hj2EzIqJxCYSVb/9S1BpoFDUJBKOB3i5zHAb1uIDCXJnds9ycZRFl08q/QuPmVczqYZF/uCFtsAfIEC0",
-	"hAT5zAY4xiuWjzOepv1zFwvBtdpleZAg94F2MoJ5jcI1iS4meiN85UXkSFSrALbcGc+VKlhSKcGF1I21",
-	"YFtN8F+ZC+KtQ3K6Xinpri9WmNiAo4/qU+mzHvv4XBprexvGxzOWMh01PMo/9PT5xhxk7isdQ++zhI76",
-	"21k5h58RLS4Y7MvckuFT1yD5Pwrmw8aOhUZgh0HEH8wApo25MaMqrudFShyjKmW9hFLbDIOpLERCtGyL",
-	"Gwx36XYkEQ1xjJZ705ZgdJvhlCrySrw+qQRz6ZWec4icodYUn36pNvU1/5p0c7Ckmy1JHKHl9jWv5jB5",
-	"NbsKqyBVpg6w9CVnx9QP936Xdk043+7tvVfuDBWJzZ/plQsTc17VKTlA5Cu2wrca+6oTtHP0qzmzvj7t",
-	"+pv9ImBVCndLYgnJK7/QTeNhztctn6yDcvId4mFriDbzgpJk4A0or1ie86QlUR8T7m0gAdKK0MVorzco",
-	"lQ0URZpW/bmBahdmvPRb7lfujSEV+SVUR5Du4Oc4Kheoz/oe5giUToNbPAhIxEGPQzmvO3UoXmGB4wCZ",
-	"2n4E4PE6INxheftz55QOcEvtcj8dJjdjx+SHPi4ByDIvBBYNoY3bI30gmmretQytWXo/y5ysmFyl7Azi",
-	"LCAoKmGOdWkMhHqZr2BKGU3iylgAQWGL7l7Oj578PgC4osgympuT2HQ/izlfDAHB+GtOV0t0RIcVot2Q",
-	"x5h6ujCv2spSwhXGqARbA1KJrfuCJSM0tV585kE/IDBIKrggGBiGVyqXTGCcIfBhV1Zs6MoIIVZesyt5",
-	"icMqF0mA3RuS8FlHh7HUNM/ah9o+n8+2RNMxoipkwjzoy5puCE0SUqyIlhDZRyiYeaFoSmwqBBNJBOpl",
-	"PueC680QPjh373wuUwTGZVJU/5TYlrAx7jTyCATqrTMDYsdkLvOt6aNboIvgOQCGUOj8gJ0YsAKvWejA",
-	"sTLKzCaulDTFSmw1I1G12bINUYQpVQXe8H/cOl4eiSSyPJf5OKcxgKJTgL/t6Xix4du+HpSMUTEO41oR",
-	"nqdEFZhhA7AIUhB6xXK6YGfk1KMHt+UOrH54HM15+E+5BgAz8sNjI6Hvn566UQBVSV668uERwBfDkaKX",
-	"jDw4eUD+n8jAPZbGpd/HMJVtYj5wOtDBEiOAcguidUJeGonXlEZDg3KehmCnRuHu+xWr782H7WylYiws",
-	"Ep5YtuotX/LMpn1M0+Ev1mZcUuC/uG0qPxazSzZUcQyZOFA/Hj6ook5bkLofPv/p4uKk/OnP/6MfPJ0g",
-	"NAOjiwvy7s0znzdx/8HJ4zqPNXjD4/2dRvmkc032Mn9CLWY/02d0tKa54GIxCL3rvXunxazw3+xhRQWf",
-	"fQb6STzk9sdal60rYRGZIg6ICIhcotD1nTA1sOgImDDpb58GJP4mE9YOAzXPZRbD2hodgeYaUfpBeyCy",
-	"0IonmMnWnFBf2rZgVOUsk1eHXUkteyCLwaLAs9ZXclTSUm6GW6I+PLK7CVtntv6GbPDmT0bxi8LeeuU6",
-	"l2lqrnUGISiEv4kAn8R2wxsoxjRx1t+aKjLNXaZpDy2B5sN4B+7dz6MjHKQr4OpzMF1sJki2TY16pUOz",
-	"jSpYC5YQo95XzFb6cVzRGMwvjNbgUikBV87+Hq5F/EXMwM0YVUW+w2pirKNMI/W2op3AN6osdwS10X6i",
-	"1y7UeAu2ZBtv/UxneigI2DlRNFulAWgnTsoabJcMgXMBj5FMMqapYfMJgOaYh2wG5VQmG58MDHF5BVDj",
-	"VJEJmFgT+O7E+kMnhObs7EIAUo6ck4ltYQTfpUSzjxpTLqt8b0YZBJkJU6uDQHYGx4t8bhOPgq5Kw8cz",
-	"tjZgvHQWrnSUqgR/Lm1Vu/q7kdQvQbpu44Z4REFlcBBfRzPQusXqLXwi9ZFTZ+nWxZ8kK5bPmNB0YctH",
-	"k5yuBZa8Bk5PLJrEYQHYmKWKeS78RgGWebbSYzBex5dsMwmeYSKBtJTa5OLUFi63te9yv4MXqhGC5noP",
-	"oqHEZdZ0cTh22qZthwpBU62a62iPhlBgoiDAFFgwFD8eL+SxHfPvSoqT13T9q836Df56rC756liuUIAd",
-	"w7E1g9mKE0SG3z62kdMHH9xlNNcUsVxmXv0iUpS55JNpTsVsydTv9z+cWO6enGzNm4Bhtkn7v8a1wnPr",
-	"6PxTImfqnkV1PgZUZ3WSJSMCv8+Z7VBQfeIEefrErNCfT8hPJeKFEw7rXJpLkOul3eCUK80SQvWFkALy",
-	"7VxVOKyGkfoe59mIeiPyUbZXZ9e9RfW5FzRPBt50Xr9y+gVXZGmIgiZQSp+Qc01SRsG/E2SILfgVi+hg",
-	"Nc0irs6ZD9kqgooqoAIX0ohMN5W7tKlHnJEMi6moIKclCvz909PTnipdTWGKSiXIm3FERHQYoDGjG3AI",
-	"ARW4WqewyVZ9o6K3ny6us0VJ++GxXrrbgadA5NJ5zyqLq+nlDS0oF+N2b5rv7uQJC5soIDQCZKPSEn7V",
-	"HjSuSEaNGJmPbNcvbPOzi6utQuQ2eeIQRAY4nNrjGwi6pJcsOwNk2RL3MGEQ5rBwOg5db+/S3sfQCWnH",
-	"+EdzIQ7pa2qxnF/4+M/aXFlB+IdQYymwvIrJv5NZ/6u8YjdS0ouT3La0hwj41z6Hue63G/JvknTgQKlh",
-	"XXC4HzqUuEWAlONuDxoCqzX21nm1ejWcsGpbSH4soGL7yW1vh+H6zgER23Yu8M41Z4GBul14dItjTci2",
-	"XCesR3aK1HalEb40cqRum+1B3GC7ucAOk82xR+5AZa2rNmtwiTQLTob0sjM7q7u8fE4X0JiYAVkJGYIE",
-	"qIjxHadMpcWifms+3ErZXr1HOre2DEpHSg0T1lI12F5BKtpe6t2awp6KsuQaf+6qNq1OaJXSzS5JsT2U",
-	"whHodkZbTdicFqk+IW99TgoqidR6batNH7v7Zo1sV7QGAS9RnMgU0I69w883yaULGRBzRoQk8yIHTWRK",
-	"Z5eoLgcNfkgqQV+9ZCvdtyDjc68FfyqV7vKQs5nME5YQ8M9Yi8r+zTcxcBZrgEE2ItIVghmGpzmdpgEm",
-	"HeYJIfQ1LP+lkOuY+32uWd5aiYMOitY/JyzVdFCJB77R9r3QCOkfeQ+IHAXzCQerktrvoPxi+1S0JO9S",
-	"4a40t0vqG5KxhFNBXC8YFWwSKJX1/dFrWb5uq/rDp+wI3m12IWzJCwADRLzKOP3eLX7s0vV+Hlex9+N7",
-	"7SckTfj5BGP3275uFW4Q69Xiey06Sxje622oIq2/RRUnm60DrqclxeZksnRJ2cTIE/ITnS3tT4gDoH2t",
-	"lxSocY188hfVNj8QuGgtCaQHrmiuI24hZ+w1F6T1MrNJcmq8oFy0ve0fSq1sjD3S5o94i0pGxsh0E09V",
-	"bGn9MzoqBEjBqMNeYdqfFFgCVCZE6lJ09rufbceggKNdjLe+OPWVKCnsxzev2UrmESN0ShVLuWDdKaV1",
-	"V9Ko7BjAlb1UWAIMd0J+K9L0iesfV3bDs4gjiiwtdok3711asFusAB58uhm3mwo2EbPiuRsRLhC+JE8w",
-	"0jDYdAkOWiwTwt+gbZpGNrLAoWvPKkZbMJtlOwtNpV46gtVJK+LEcKJBgSgxh4Z/wN1krvA2Gh9WNScf",
-	"OHJyRhNC7Q8+lnZm84UzuiFTBu7HYf1GfLemOQwntFNpnPPywekem9zmJ2rxXVlNsmQBt9PWl4nuK6+K",
-	"ydyGGD0Ga6CU1bJpK5BOVywZty2IpQEe8sOXvjN4Lf5dVIBb6oybGnKZtQBb63G+BwL8R6T8kEX1S+ew",
-	"mqD3JSYm1Gp4u26NQfuYl6MJucbMACADUZzahuy8hfwZib/tTZeeBdPl7bQj57+zX4gwv/34WEsdK4MN",
-	"hBwjwHRqK8BPbzyfxnU08r2uLfuWgqlybwZiuT6D8lKtnKw+d6y7fgKE3lprut3u4YO4oSoX+04uqSor",
-	"NAiK37znunL5l1oPcdUD5R8A47HNkdfe/3MipB47a3fyJDB+wUtklK5pCbQYJk4pCmJR5giBLcXihEwQ",
-	"+dp+RzMVIrKFoVBCL4RmH0sb2hvc1Fhc5D9/PX96ZtMwNOCgTHJYwfEVTQumJvYFZQEHZimj+QmZ2OSP",
-	"yROjEWSEBgkf0GE3p2txIcxa2WVz454Qi9fwBFOTHDrckiYIi+6i/XYDJiso8Z88MWPAP0HLtzAPGBPE",
-	"tnMnF2IyS6lSHlFv8oRMfHP/e7TQcmKlHrb2wwyphKMU1EtWQ4cLt+xodLR0iGwu88VllQAytmLQIbVC",
-	"QDRLrdvWatVZ34eaVw8ODTrubTU+gWWH2G2Y17hbbMS+3B4i2TVpcU05lM7MZd4jJ9M8rSz+Kpw7rslC",
-	"QhVUAxPT2J+QwxlmLuZMFXCVLWVak9xYGhAL2LZYzy1JgR/i637g2FtjQ+5ODM6Sdpi7xTLtbteKXSPs",
-	"eXxAYv44BQzlEulKN9y8EAIV6BU1Er6EvEX9BPKCx4AMPDqiU5lXMdXi9at+MNYNLX2z+7EXZ7HVwOAE",
-	"yJ32WjS41DVbldlRNs0nSGq7f5pNjGYxub98eJpNbC/XyX01MQbY5C8PTpeTWvjq4YOtUSmrC/TITbI3",
-	"qRoFWTxhvg/Qb+UzWElles+o2pfzQQXUqeqLjSSk/RZPznaUW6Hed++s5GwvWOtX3ex1NEyVr+KhhY6U",
-	"68R3A6O4vVlOLxSQmNHMgnKJvqfSl1i4ro+DgsTwQjv2W18upRrYcBBbeRWg/74bvdf7JNclThoVLea1",
-	"HlgIWZHP8AGUODF0cAbqj3nCtXf2deCpS6sMfSk14L0KmWyFaF2ecVpcNfasL6hA0H34slGxkgEQcZqt",
-	"1F5KkFmUmAPhIGiPTXnQYBQ3B8fwbqPtfo0CEVVf2nbUs+DgbhNptsogkozsbC7aqDNBQSw2mBocCuBd",
-	"MoJLHHSnQVDX9NsqENuUg3Z5vIPgdGdywFH26NHMGNFUM9tYFNEmbBTBH/Yt4YJaiktfaNWUaqZ0N9E2",
-	"PcE+UyGyBRIjSmFrL7K8NBObg8sVE94Yq+TUTpmvggxBOyx9xmJzREnBBhqf70TC8jVFs9OL8zRFW8sl",
-	"4Rwwz+bAQLFAYZUpgpSY2qZHmLfclIEYicHU3lqX+wBVde7q2Xrn2sELjSAz/HYrfXm8s2EvTNUIeEq3",
-	"33d0dMVVPKpkK2p1GdfzACsji97J80hUbxgYTLm1jpCRm2uvlTqIcY1rvpMB5I9k377ww80Ln5O6YFrV",
-	"Qiw9lbn9dK0Dqv8x4RA2Dyi1AzP21sV3CXu7lN9US0pfGhluwWh9ASL60VzFrYsZo+NVyLI0x1URN9Mw",
-	"EG90wNpbwI3PJTLpTi9bfNMd3t2WGPe3khmGe0/ty9eAxFWHOsHvbHdKWooOVWfhVueLhrCwkziwo7ax",
-	"93fHUWtJO8hd4jlgl9vErVHDiEhyOteBSgRxnBXLFQBLbzMpakt/s5D7EAFsBdzni2gKhPnCm/88P37w",
-	"+Dt3HUI5afQjLsM90vgnb71q3b0FDgKbcRuUfQOEqxTsG5tAk7CcX7EkosZ32BbDFe8qA+wYs/catV1d",
-	"vxB2qSrK8zaWfB9Iojiw/lrmxoImis2kSEgq5eUJea7JJWOrEvvRBomhaz1whMwrRmQvefI3LlPq1Nq6",
-	"+PhpPmdga79GFLrIWcZ5jXMHItk11rmt/vH1cwOLb14zJdMrlkDhTYxecJHklMezrHz2y5SLpOwOhkgV",
-	"Yta/DO9HWYjkr26sGCGtdUzQRKy7F3VeiIUChaicDgFcGKMh+ZZvXJCZzLJKRDdINrNpHluXFDf2tX06",
-	"OADjnC24FN0loASww5YyTYYhBLW38npZy/H+RpGVTPlscwYpj4EK4BLuJCZDrunGNeLq0+GiZOgey+PQ",
-	"HBuBcjsLz8nlhyMLWd37CrfGREb98O18lzZOce+L9Ceb5vefjKYxeIQl/D5Q7ENnEQh5LSWZs3VQxi2J",
-	"ZtjdvgYSGeC4NBtYegI6J1oh92e+AATCECClE9czkpmxiHvZ6sXY8PlKh3Q/m+3L6uhsgc30XU764GPy",
-	"XOnxdKNZFJYSSzWgJsPoILAXvhu/eaua6FBJ9u4x+oLJ8TSV0ONyCNVhK8VhL1qmGlM9hkhmS/hCrlkO",
-	"EosJ26cGXDDwHfN7950nGEe8f2r++9//+//0EyXeGVAdeZZKxSCZC3M6IWMqp+JSnQVphVgLBimz2C7X",
-	"97GlOTtBRA9k/pMsCZJN8OtHoyO5ghSkJU3nY/vvmZRptWFgCNIDMKTjlt45b8yvEdIgTYNqtkEordjV",
-	"FtrwoQLTyYlqxRjUw8pCrwq9HwtCB8iWmBI4mGVO7PIQJhIFMFagTcFO9A8sFSv4S3wBzWwWUia2hEkR",
-	"mmEAvkz5hQxyV+DkkVgHLXSk9WxYaFEeCk9tfftHFRETPYixU71dpB3Azq1dPbEEdpqw9ggidVEXUCXA",
-	"XHIetH47fG2mc0l5fCHnMp+xLGplTXROZ5cTMAgUFi+hwaBWgMmmZHnRcmF0xUUO0MZUkBW1IHywwSdk",
-	"kjNoYDohitmuvJA4gcLHZ8ibVwHijiqesAtRJseZYd2ovvrFO/CwK5gZlCXVLEqYg23VlMf6434eHfWD",
-	"qGop0Ny/Y639ji24i+7TX5G7orikZs2jRMQ62fa4YVqb1SlNo+XAT22XAAjEIhoLxIWjtn5KlR4rxsQg",
-	"Z4VaSZmOW7vmgh/Z5wr7mgOA7dLSCL3+urrSNBaBfm478NpsaWMDJFxdguW0pC7LGOEmfjt/+6bWpjfE",
-	"O6+kI/TNLKiltaUYkl5IgcF5uVq1+JGaDojuJmt2l0O3vmOyMBsgiPtXtjTCdm5N69vYwegHEOnuyNy2",
-	"n7K03A+TEEA1HaONunUF3MjPqKav8JUeIX0m6DSNBRQhHAOp3tifJIAh7d3ysizC6kX5r/j4NTdrdZZU",
-	"f7pe+Td2bNC4XsqUjSvdlhvyBlcZBaq7IOtF6bHF7wjgVyP3bqeb5ATlOeXiVJlvWATfr9yPHA5/xAC9",
-	"tLhh0Si2QyeqlCl6SCKogt21u8nINq9pH7xQLFetBZI9WoPEjB+A7YImhzg6mbKNBE+hVKwfpBJ2NkDa",
-	"7TCda79PkKzigLzxhl8xUTYsByRhYjPWObb4jDgCRbrx3s5AhcAiYyjQkQReJ9AICBXQDTzT3kDLznT8",
-	"XyyXYzg8OdNMxJvidJOgjbKtzfgdYvdz59KZ19P+cd9wxxtF7sEp7vUNf+zrDOC/FA/1+g+8YJtDtAUc",
-	"DPnV2VgvpO4QKks42Tujt+yH57g3IKNrreZ+3AOc0U/pkHt1dzbqcM0zd2hL2e+cHKxdY33Sd2wThh4Y",
-	"u463cmL82N3z8or7gFyt54mCbHrbNci6CCbfTs4gh9/1naJEpVQtfR9+xGAHC55m7IRAoHoCQckJ/Eq5",
-	"aFyhWDJCFRkuxQsRYoYDWqzL9grgpyfgYbSfshg+TOh8Q3xzIoszYdVta9LCXDKqIYIbh4AyNG7jNljK",
-	"V3ZJwJFkyBn4VudVv3Pwrq4s9I7dlZZRL1DGmqMRjY3JCBD3Uf+xfR4CiwN6PWD8HIrEZ7aMnIDxcnK0",
-	"Herx4LbzVlzFwJbuQmjZ0RYe2IB0TzM3YrIO0j9fhcMP4I43abFQ5uTRlFOF8aJSTa6e0BNyXuYs2LRb",
-	"xdI5QiMpD0NoxYeNNACkrfcsXwgqrDjgwsuKlNErpqxfn2gpdz7+bh1+M9Kn9/GvvRVb6edKFSyxinI/",
-	"HR8VzYgl3hLbTCkHQIeghamtn8LwEmI8rMAvgEgAgjxPWLaSAO5x/IJtTvpgOX4Ip7OP2VquyW2YrTj6",
-	"r1TQBcRYBu1N9bW7vUsVWvffr/rUb37n4ubmojUbEf7kJU4ZF7PxWbcBG9A56p1+m0mZ15LIaR9sTeX0",
-	"/aFb+80ELfFdTcOUpVIsVBvEdiVjr/27EQjvCnx3e0VwJX7ZHeItHzVvflzxnKlBK90aGZulRcLG0428",
-	"HHMxboHt9YUL5eU1W9J8wRopaHItzGYlTGhOU2XbbRMt1zRPLNAWZjfJuN/psm2hke0rADblQO3xOqNm",
-	"D1opWIKtegZ4TeDBDrw6UHsIT1TTkPjWc6G5zwvFzmyDCLiHIY1xmKe2tZZwlbMrLgs1VmyWMz1uyfyA",
-	"EiB4IoRTgprlXGrMIzSMPZuxlTmJ8BmE/umdKdCnjTwkduJzxD7nT9VUFqLrSCk51y4FIxaWqAk3jyKn",
-	"CJ8TakPyDpzNHN+Rn6bFUaaXTPhOfNH4aI+k6xdsUyZZq2I+5x9bGgZSgAYscjhtdKYDrRH3Kr4M2MAt",
-	"wpC2tZsayHw9u8XtX/rds9vYC7axTcZi8aLLStknLm+QmO6jQ36Z/JmvCuU26Vjjs2HBpD11jFvUKX7x",
-	"crGjqM3yE/RFfvuUJHSjRmTN2KXNPfhVioRavwYUmakzf/C4B0Swne4UyYrZ0iUG7ljg9oJt3kNp3YC6",
-	"tso7/crZglcaK2yo9N8piehc5+diVehdygvLFGOlYfXBhVSkKQgv5VebrunmhPwsc3NlQ+qdSAhNMo4g",
-	"tPusNNK+w3L7FweuuX3vc9uC7u2yvQtBjRdss7NvDOjv6w97wTaHaU/SYnMEzLidD0M/0YPv436iGGjO",
-	"FougSoMFUoDEKP9eP6LavNtRIJ8DafytU4GuAubRDS7rcIDeW7UH2he8qWkN1NIDkdTHcdlwc+/otuyj",
-	"8ML+FQIzZvg1sF23VgwFTaxm+e+iEA/ZvVBD7aFcvsEuwm0CfjvuDdRRSdTW8CzFEw69Ytmt5YDV4BK3",
-	"4AayDeDXJ+Q3qd2fXFK7lr7pwp43q2+tO/Rm9S8OvFnjavZQlcZqRpF+SEpvbQMTrW6FN207mMhxwhpZ",
-	"m8C9BZG8Dak7+qH+NLb3KfG0j8IF6Fy6ftpgZHHtEtVQCK0r4ujJ0f/6/fT4hw+f7o9++Pyni4uT8qc/",
-	"/49/a1+30dHH4yVUoB35qKMgNDOyHVT/N8+gXIR91CNCp/KK2QapWFMkBSNTnqbYOyLEIvzBYxGWUIv3",
-	"H5w8Pq3D/zb2odocyv1frElUfK/a194LhFoakbkhezFwmKFdvhVlXpAy9Ts12XapugYc9m7FxsSxi5xI",
-	"kW7iztuhE8G2vyzDpLQ9DnH5jfbjXAbbe5zoLatbVUDcHeccilK1OGstykoM3q3yBQvjwmPgfrXsulZe",
-	"bu8nUK5W/5UasiMAxj0sGRjmi2B6O6J0BaIxMs82eRllnxa+rJ+7UeP0Bjtcm1OwKDER/Qufs9lmlrLz",
-	"lMVa6iRslbPZYDdY3XUd8w3qMqk66++Dba/wzWTOxr4puoqqivZvWxN+oay+9UPvIdGlItVsbgwPmrk8",
-	"7t/Mxe+CJzFeSw+pF1lrJAwTZ3yJlg3MO9Kweh4+0dLAoKsVtpxrRCZdU9ePz6qJ4OV9eOqcZa5PV7Xn",
-	"uG+iAzazSJxWjh5smUMmL2GpYpBF1Le4n+nBkaRGPU/J4kfui8l24HZXCl5WY3p+abLiFoT96iE8gL+n",
-	"dqpv2/UTYe94e944W8OfkI2WMk3wlDn1ak7T1NhvthPKSXvwMAo/UQvVYCMYj9cwqjgJwHayYLi2KCLe",
-	"25iLttsbj6J2ZzXsKmDbcED3vwK76VWt7xBIIigOGV8yY8KY/37oaHy7w+xrcz1DsM7KaoBEsb/Y3t4Y",
-	"FsZCaLQwSsb1uzfPYmqK1ayrarpXzyNY5QOthFIVuw3j4BcZwdwxE8hWuq1t+LuV0jmjGZnRNG3pWwSk",
-	"iMVYFatVzpSKq4DmZtl45Qvr831bPCywtLp8XB3csdx1lnImtOuW0Yaj09p1uKr0N+WGmTukMGgMsPc1",
-	"C9ratJYmy1jJIo+VjmWQPZOMiFHQiEW6emIxssr3q2LF3KhmC23TQbhQ6+gIU5lsggdbskhmPHE9oeKN",
-	"a22D1v6tTJlIjB6Xt5QrdiC5NCBK+gCLYOFoGye4P0chT3hmq45XsGzYEgY0jsKeE9UTW6Jl9A6oJ1no",
-	"mcy2xn1f2sc+j44wFXbogVnlPKP5pnZiIgkIYdc7gGMrc4XOSMLnc2OeYzU1amXuGiUd12gnhM6qyFdS",
-	"tTVHda2x2pTOTq6F4u/uB5RZxLbd2bXqu2jp1ITcFE8stp7hljas0Jc6KoFBDc6YZjk0xAL8Lz5jZ96s",
-	"h8AoSQHhBvJI4pK4V/7BW3nJhHep9q44gbyECAvWatJDIVMuiF+28rQESQ3Vm65sr9VmO/uljN5wzeMV",
-	"LY0PpE1UGZGLoXV75haPtLXCyfWHvzvHF+IdW5Uep1yw/l97KpX+hYuoSelaqLX7ZnVeNAL1b4Pmaxb6",
-	"YSj0f/DXY3XJV8dyhWMfw41ihIwZeUsz1aBNqG8SD0orV2WTAihbQKeiRt8jnQGfjVyTULiq+hvrcjs0",
-	"d7BNo3L//WTiBZe/yMUhbD+5uH2DT+4OYlceu94R/0aW981BtCroKwdVT3RmndctHtiDJb3eeorp8FzN",
-	"npcuxklDTt+aN3o3UhbNAU97QMVXOPWte+lgvSK2pA7a9R2W8Xew+oLbryyoUHAAUduY0a0K3Qo1O4vf",
-	"2px2EsFvg9NQNs2kybEUEG6Hf69zDo7TeZGmxzMpdC7TqAerrbZ6F7HOMqvP9ZdpRrxvR49N2Y7F20iR",
-	"P7Qw2laQ6YPVct+REm4kY3eeZVGgxHZmraRHxaBnqqXTXFhf2OTbCVGaikTZ2q1NcE1AASS+ArBkzu/3",
-	"vXntCaEkL4SHU7ZhXApA6ZDkeiG4Ipdspe0vscgxVpH+oEfmVlmS/uDxd83dhRV4XaSxBeeqo3C29ZjI",
-	"nC+4aO34lFMt82+Uj0lBp2L3w5xjEbGTFUZ4mPMMvuI0DhyYF9uP5Sv7nZ+EzpuyzJ44S/ionLj9eCvn",
-	"mHU7xNnze7DNmuhmZPOJl7n1ywxIsJHunTbUgw6mCv4cJxk/3kqzeo++5l+dT6e8JnyDbTYGuyy6+7+x",
-	"9Y9FsmBDk4paUnp/+gjZJqqMfYx50jd99yA1ceHAwwEowmyZFvA4W5MwbUdMArP7ajuSPC78c/e0S2Z1",
-	"bvPuuKSN7zS0V/e18GMx7jEbv5GXT71ZM5QBVnzs0M46J7mRl+evngMATxcwn86LHktr64W3DfgGDIyb",
-	"T/Ntb1MQlPTXqv375fNWgW36rME71czXDODWrdCuRjsr7PHMZ8APZI2D5kgPWZvYvbR1cjuJv0ZVwVAx",
-	"009C1Kk8rKyoTmI0SHaE3VkG56Pu2F5rOHRJhBO/386IrpVPS+K3a9rDQXetnd84Ha4rZvWLv8g1y49n",
-	"VDl0TzUiCV9wjXnzXAiWk+VmtWRCnRB70UOZCrY/zWji+/QByFBNlDzcOtPdm3IOOWqRJvHDOGb3xtUH",
-	"62YcmAGDgKmqrYh7rFDY2u5GztThuf0wHa8yecUgL4mtyy6U0HuAbciMirNQW2i0uvXNtm2HXoTUijUO",
-	"9gnjD+4/+suj7x9+9+gvsWzxVgzT1i5/sLUV5OQhF8xtwjztopl9+UBQO+j6A6Sgg83Z28TaEallv8rK",
-	"Q0Ks7FXXdg24KTWfFebizgtd5OzMp3LxsugrkQwzufAz/TOuv9ZU3nhN5XkTQkTaZnZy7xrL3oAjX1hp",
-	"ZV+R1sQE6w9R8Fd+xQjjkHZAiYv6Qf46EBLpdnY7h3ZH5oxEYHeFQrUPtymce8dMB+z4S8N6A68xHykK",
-	"He+PqwvwsJpk/L8uLtR/fPj3/3D/6JtbzI7NWMS1+th192oLghNoWZFXUBR0Ldo6fvopPruH8RuBd0qL",
-	"RV21Gap+FdOUq0iDw1f4h6BNnlP5jcBCxbsK21SphksZVWxsbBLV3Lcu03qYiW9pGqd0ytLWrP4K/TYJ",
-	"3f4ELWRZdsXyM3L/5PTkdM/1LD/bP0kOGeRv5ZufP9TFrDLXDWZKV+gzI3LFpzzlejN4xPLN5oia0aw2",
-	"Vt0kNjvWcpxeU81AqThXii/EDs5Hm7C4i1dOGyWrXavl0HOPClfGMYLcpVGo7cq8DHycobU5lzlxud/j",
-	"hM1pkeo9MBwsjfjAlli6W8u38M5b80rDIexXq/rpbdvTs31FTRnTBNrrgf/K+q30Mme2B5rCzFxMH2/e",
-	"/zMpZkWeB3UO/QrAe5Z+j47mlKdj2yWyhzlIwC5eSNc0LGFiAzIulTOaYuO/uJTbUaWQYlwIekV5agz1",
-	"/ofWb9pL8S54v3l035ezG9n2yU6TmgSLM7GSXGxcMuhJpTR5xfJxxoV1DG8v0O+9QUGXzCHfH1b/31cV",
-	"sp2BX9mSspuMkOzXgrlrUu9Df8j1z0c6dbI7Kcaqna1+dGygdYb+cHAsOo94x6Xc9I6HGig9/q/T4x8+",
-	"/Mn+4/jDt+5XPSvd0gG+/daECph2fKt8olDT5FWXNnebEcE+arKiC+aqibk6Qww4GZQcmwe6oRRelmU5",
-	"vsoS+6K6jqhHtn864iBSMWOYAFIIaP0TzT1wWSVPMRIaSUyLVMNFFTWrjbLEZ8KA8Yz625Im6Fe2Olbf",
-	"CjbI0ByY7GzfmW512p7PtMyrPpNeIYpaJk7TGFzlcpqyrA2fkSuyzqVYONFNpGswV1k5WC+bS0hWKYUL",
-	"ew65We+DhuVcESUzhm0phPTf4OpC+D154vrKKnLJ2ApbOQvmy+s3ZEmv6llanXUYOMornGnLIpTO4VqG",
-	"itA5rwHwnxBsZJYz24RVLeVanBGb4zBWTBNl6AeSbQxBu/L6A+2bW65BDBc0xqy5nLiqdjNF1jwjp947",
-	"nDOog3Q43luPRE1Ila01w+56Ycs95MOY/Kqd/LZkaAuW1eEindE0tVNLIOSzlkWa2N9YvSzfjPNCACAX",
-	"8GkGEHlChvKg1x6GLXZjJUA9EizrIm9Y8rZj/OCNljxRt3LbU7lrFO2cOtqYWd/UO/fiMzkr4ogc55X8",
-	"RsIF+Z9vXv42tFAqGAoPYXOcoGUGmP8yz7BUvzL+n6DFvEutPHZ5PFny5yfVwv4RFlSNiCvvNQyaF6nr",
-	"BoQF4RcCzyKgtNoApx9wygSjeglpsFyfkJ/gLNuz5WwoIBrxXau5RT76gqfCMP7IjJpypV2P6R2X8AXb",
-	"5FYVrfFKLlcrZ6A07Avw98IFkFrkA2y1PWUEXrSV28bkSKUyp5UK7IpEpoVGBPU5+bucohpl9qPF/e3u",
-	"nPGULaMwEr/wK1beTAgwICxdwfqJmoLhYsslwFIJXQObBEJVMZqyhFDB1nE4gXij0Ld2ZVwpHeBIiLAN",
-	"vvVnm7Uvfdpwfw69iewOthRcmAlwsRiXtdo9VKZCgGczz1hShlZVi48QZRLsZ/ls0Os/WELYa/iL0TZ8",
-	"m/qMbvz0a62q2y6t2rRGAbuOXDfSllk0WapLmgWr2zgivdfTyZhxB7eUGeFyLUZOdLk3y0TxOBuWWkf7",
-	"EMG35Fq4ESoixh+jnNFkZPlVzityUxGaSehehihVERAiGZMagq1Z/gQ2epXLTGrshH5GMq6MhIBmzsvy",
-	"zJUKKRhaeEIs0fbkVNFigCOgtmINvgAQAdCJC74fNV08X7Ss26sA28Uxdcnk01wWi2UffgUetaUstTHr",
-	"7NHYzB7sufdt766B/re9j5fUkh3EjKnorfze3mHgHJzL/JLIOV52toMtrf9NMJoPr0ZGyl5iEUNEItJ8",
-	"tuRXffTzKBghFVLwGU1L9IU22DFwXMC0CgVIaE/If6i0wM59/7GkIknZPfOLkw4TtCUxI6dzXYWt0CWE",
-	"XKAPR5BpfMxqSKjARa8+jNqoObmOlkHnWFbM2+BdMPtr3Go9efsCImUZo8L6TZ40OxdHXZXb+tO3FCTj",
-	"RrTTBa6boCuL5/AOUloLjbqcaZFu9BDIuIqiU+3Y4WNV4n+0JwrqyPE3JEjBenOhP9SfSoyaNEWsgGrg",
-	"bVi4rR5EGxY6i4l62JOmtGjpfR+MXpmIP62lOGjwVuQYVM5UsD+jUjpXxeCw+mcrEehsOdS93NmBUut0",
-	"rNhMisRFjNHP//13jyp+/4enW29bN04H9XuUbdur7zbqtSvCeIdeIsamZeAFY1qVwJzfPSIv+I8n5Nyn",
-	"4SLCoHkqFJSRBpMOhkgN6CVYzRtrXCmvDYvymfnphIBuLNKNxzQx0zAGA2AgwaXj6Kg4C/tebpVGlj1J",
-	"qfXFr1Izc+eix6UKj8ItA+HkNpXiXCCsCygUcl4iJVYycb6L3pCC38DKvGouCACP+UWpYVJGbgqAqqFz",
-	"bd0K1uFiuyVbrlUnbfW/ZvK987C+b+qEYbFhhDqfeuyRL0pfAcwYMhEraYGQqnnuAUjw1C0DN+3e6WQP",
-	"Tpvz2KqT6jIn1VD0jUKmKku4G0l3ljerPagx3YCkNLEwl1s5cUVzmnV02/1UV7aOnuHAWFgO8siv/lQm",
-	"mxIyUrMMjOcidw456vHewNtv2+5aE7K0Xp84NsvQL6ZGxOJHop+CkZRfumqckNig2Dfqb8vo6nec+ofd",
-	"YZ7CGsQ+J9WFiQMg1DXji6XuWvUI+l8Ydw+u3dOT0/sRaMDqnv1MZ1rm1aDMN0TNZG4Wd7ohztzZuqBB",
-	"XnBm4S57hMrN1QIq8UZplhm5l60ijui/SkC89uo3QEha10uNmx/9cP/xgx7tZ93d/IzP553W+AAbtjNO",
-	"McxQDz/VtNnnOlrq6vE27TLhLeQU+orX0mYCHgbgDHemB0FxUrRDSD4cRSuqIymSz6TWLCkFkcf9BS0B",
-	"8DKM0DsJBdRW2CIYqmMjZX45uMZ1WL7pPJdZNKjCEZfcmNL1azDq0xhYkNKe5+osmG/UntmZeyWZttbI",
-	"+GK1CHVbU9hCx+m/UPIoMNmoPYcUBzkAqEhprd0qoI91YIg9bc5hUv+lh6Cp5dZiB4wW51XA7lvs7PI7",
-	"5Vvt1BymB+HN5twPTezDhhTjksimwMC/WUhYm4BCoIzROVJjbttbdW+1bOhrzPIfDrmQyoiv95krKSCQ",
-	"mzNjByst2FIk8D5aDuCg7DHrhtE85Swn1ngbWobSsoDvAs/pgBW8ofuone6gtv0gh5MvmIqBEP2joGn1",
-	"vChU8Rj8RQrWgssNVnesYTgE9f0SrV0KnDPQzV/x5Tjz7ZbcVb41PMbRYPcO7AePFubGC5zDAH+5YrmC",
-	"lkgfhmg5P+cyI/fjod7G0epWbksPdfXF+jwDx7dljgC00+5ubV1rm/NhG/Pu7wF2pwBhXm009LYcx/jp",
-	"vh5kS/rB1KtgKe6AlmWp2VPZ8nMapnP9rXJRN9tGWcbHLFXgfpackKv74HNSkkgxMrbkgl8xQaYboxn4",
-	"rCVEYZxuQGTZduzVHAin6JvzAtfYEeQzxhEDG3d9JH4qyw7w+oSscn5FNbMgIpgUYfssQwRJ5iMCur9L",
-	"XA+q3EfOGQpAkWkK06ybjF6E4UBG5mDkyh76+DT4DAtjIlHQN8/IiuUkwwY0BEtPIJZxsGY48THM7Kjv",
-	"0YNvl64C1+WmpF0NjOdUHPAvRbrx2YnWC2+xBlyMRy95pBibuz6k3efBLzC29hj4TlyRwKTviAqRxNoz",
-	"YaUZJVi6RBTTZ0QxvLw1naYwUfhBruL5FLbmrFN5qgSrn8+PfzUmC0k4RiEy81PPqoPEN0qIhOGMmoHZ",
-	"+2X6iySJjBJu05fGZSV6pBAY/lZ69zNfIQ5F8ymdXVaDJ1tRxMsOJQ0IBC5sxy6zVdYb51O3rlhOU4Jv",
-	"q66uetHyzOcAgTHnbgCapr6pnly0fU/nG5eoGoFP6OhborlOWcdyNFW1d6+f4yqXfcsuOebr2mTeKI1X",
-	"XKaov/a+WP/mXtnq+oU/uskEepJlQdsvqrLw8eurEkcYGl3ms2UQGPUx0ZEtk7J4wYCCiqHUvBRgcImY",
-	"vc4LsVDQ045ouYAsY2iyhkYY+p9d8ztGBM1zCahQ5r1vHG5KS6R67IKQKm4CykL7pj8qKBufUZHwxN56",
-	"2FKDptYOjDX+mi3ZmK5pzsZBmV/zwYSJzVjnbc1fm+K9FnVe5TLjCjs8aUngSy0wpgth3ekDAr5gLI6h",
-	"p0x/Ua+wvDXdDB7MQ+8OemsFHSVzlowNsSnVTMwiWswbzCqBZSq3VQptzeKOGNh39RhYNAgW0MHFWC8h",
-	"LdRekjVhjbqBURcw12XL+FEsszYyrFAYQ9iB6WjZ1Fa1QRWrlcy1PXL+U87jb4VIexNkQ8B/sVyOAfks",
-	"Z2aR45VNfTmcd4+WjHO22D7COcHHzggrbNdMVhwb6XF8H6L1O2AF5dEilzn/CB1cE2Z1dVS8AtUWuj85",
-	"dh0dBQzzoaf3KDwITX5Pi4UCQPGUU1WrkYPUcio2tpyVzKhiZx5m3ejhrWkWfYI4XYjYo7BgoLNKrL+e",
-	"skvGaYvfu+7ciRTVc+3Anchv52/f9EcfytmM8dV2LK7X7jl4Z0ArvGi+edDsy9eRVTL9PFlRhaDcrEM4",
-	"CsJit9t2E5S07O4k2Fa8t2Xg1+bT8YqSJmcykUS1hGrtEzYEpleoFNDVKoWm1BrLLKhD7bhvcckwGRfK",
-	"ugFNLaiOausAfjiGdFNqXSW1jLU4QXdBd0I1zmu2lIqJ7nL43tnOzZdr07N0bc+ddVPby/3o1+dWclDd",
-	"6PsdHaR/0MExr7waDDpcskwEGML+7/j4w6cHo4c/fO7l8Hlojsuj0w5siBEphLlsIfEJLCALETGyjZEX",
-	"xiKCUkV3D8sc3z1qYa3YqrSgLO3fFahNDoWYTLvBLgXts7fjLplD3Ya7dGPQSjxon9nAVwpnvbVJUWS7",
-	"9hEDsd2/DYEQoeMA+kLL7G5Vb4jQtLMQjM6vrzhsgYKKexunbCYztALKxFgHHlFqDzMqQG1Ql9ggFL0t",
-	"XBAjJE4sjhRNEOBLjxA4CrFisFya6+WFePTgBzLJqWaIijtmH2eMJSyZjKxTkEzsWQowsCajOuBWORB8",
-	"1/kAAWM14caSSWwc5EJU9R94OeUOiMRZXUD+EbpdjPFVDhWNKUQA0nqhmNUNUAcSa6vQoCKQZ8z2YMV+",
-	"0+bvCXh5IXhQ4vlMN5q58ErO1EoKY6q58jVcjQ53dLSKbJfboBNQ7XWIWQ27pm3ywXSDAHFXDOI9ntNG",
-	"FpwFsGOkJBkVmxbPVdLZma5nwdt6STVz6DiB1Rv11DbB2XaBZGtFUWtZO2uSf3dqvUJq322OQqzVsXZX",
-	"hUawCYjouLhVg5YR+lUhX4KJQIYsqTJXM0v2pfYwvT5dw8DIyscWZBQ9w1Vub/DDsEq5mhQ5yGVfNga4",
-	"vYseaTjkJV/O6m5c8EjP/pe7m9fgix1fPFjK5I0ibl4jUuZBhfGXBmnZzi2B+RLkgV0yo+pk2As0bPhw",
-	"FFS8gY5UNa/iGlHgwax3kANHUzzE6i79fr4rmdpw+JoqBwfWAnjy+HQcA8f72WEhzGRmlEWrT7lxviHO",
-	"5RkPvDRDOz/8YMfp83Dpp4tQjH8chyvS189dEx/+EyO/+OXgfm088ZGxo7KHKZlesQQCwM1tnrtf14IN",
-	"seIXDLf46IuNLLnkAAjyKqY9+h6k+6KlT2fxbvH1dpBN/4J/wo5muErJUZmggB2J4jkEPVpQQMwa48y1",
-	"XhQ9xyhiHlyH/TKqaKweIcaPUHWSXLLNGdpz5azLl/zvRgQPf/kb+/I4PP7NbAWaFmx7MicyhHvcTjDK",
-	"WBYPyMklxEMdHUHXi1BCXXGA7omKH6m9pjOk41huFiSAFWgm5KW2HJRIqHif5UxbDLcrmvLEIy2WadTt",
-	"cv2700ffVyPG/dKqbfnijxyOaUTGltsfb89smCF4piztf3A6LO8nDoNkR7COu+rnyWt2JS9ZgtmAiYTg",
-	"A1gMw0bOojV/ZedE9KPCIFO2kVChKytWXCBsOxpCPYdTOpUFNo8pqy/8Oz06RJXfH1X2xoOPwWw+tG/1",
-	"jlk2FrbUHLVoLTZANgwGcpjPuWjJ/yyR/nxpO8gdxdBfYU6KAyVmPC+vgahBTwst28oWwjJzrojiC0HT",
-	"qfx4z7wU/9wW3IR3qmmzYt6WkO0gClt00giUwbVAEuxe/p0zQMaNSzs519bxB84oj2jJFaHKnGK6oFxY",
-	"JAZKjGZf5BblYEWVYphAAGVO2KLM+rYcgB1c7OYq51pVuMELyYfd8nGvwm/NMyaL7XH2t/hcAK3edlB/",
-	"tUS4y2tKUypmqHENy+Twnwyw5q8tVHOdPrLd4OsP7eaxRAz0yFR2YC+HTHUvb8UfUyHhmc847tlOoj6B",
-	"+ipMA22kx4e88lKfjf9Ocw4fGrM4hFOpsTO361OqkLO7Sym22f39SpW3D+NW2r/5xSBGdXIkAkUEt5HC",
-	"DGJrmlnAGF9K2iXioa0fNvGO1yJEcJXcWYtkernE+W5ZZpOy7Zdie/aGaR23Bmi6WtLxbEmFqFTdBarR",
-	"lOltT2zkpc+JHndCsw1Iaj6AQtYe2W/kTDcp6FLPtpog2KPCZqyOE+ukaSooGf04plqzzPrD4k+UFET+",
-	"Dn8bW6ylcr224qYpm6oOP/iS880YjHAVX5MtabmxFzQk1gJZ3Tu+h67W2+lS7/xpkWL7mXBbU7cqM6iz",
-	"cJOhakdrVDuMbeeqbVFbWKHGYxWGip/HOidEubmbF+oHLLpFXZJqH33KS7vb0KTc4DvfziX1fW9k98Zh",
-	"7uLGjVA9Rr8xligSMm7coL6TtwakgWlo9sE1oWuseQ1t7Tat4xrukD7D9jXx49dNaSd/93grYlD9JioL",
-	"R3q9Wk6wHPXR1he/3l297i7g20IY80fZIpadmkXGNNc3KyaSmKhqA/9PfHMMZYNBzn8IqUZzWeRkzdil",
-	"qvQfyaTQy1GllUVvHHYg8RmNBvXXXCRy3U7qCO90xi49FCOQYugScn0WwR9blBid0FF7wbCkiZGUz5nm",
-	"GXNVPv2pfw9kbg3HudmMcP0/tO2XWYzGloFAnUmlx4IKqXp2lCjfKlSL2rSiucbsMV9OVelCn2xrQx8v",
-	"ox5KaTuR0AOnBsLerBPuO47SNFaOZVYC0q1FwPIBdMIOXigcKSAwmGRlgerbNGpsdiur7K6IgGDor4WY",
-	"xwN/pPNyspkUMttgObFIaI7+TpbxAnHEzZ9mhdIyi3o63XfNOO3I/GuepliwMmVMgGQKMlPxWBEGKWg5",
-	"m11KwaCUWK8lWdONa4GIwVcb3XBdiBTlCSBMSGzOjyKgGftIuWA038rR0aQP+26Uuc8tzK51kwfzUZLM",
-	"aW5p5wL85LbBoSzybgPYSMSEbnYj170cpRdAsLwz3z4apNSmbK5JoQqaphtiOHjkcEgefI+Xi8NTlQnd",
-	"+J0x9lrZJTjDRnXYms/sOFhtA2y1YMVH1a2rTq++Uq2sbyX8V6ncVyoDLuoV3arw/VgkC6afu6cxoBVI",
-	"g60yLBAewy8DxCXsKuNkPsm2KSEGtoTBcz1uuYAOMEQ9CuIWtTZ0MO2DXE6VLYueoCKf2xC7uzdmSzs6",
-	"ZquD58KCax+NjhbMWBZAR7ZKGQJijI5YNmUJhgjQurBYb/ChnIpLo7Rl9hvwjzFLOMxNrRibLc3a5VT4",
-	"ZVfuF6n/kJzlAPqTK3TyzKAQUUHSScJgtlmhAFZsaixyGAvaXQEVNIU9il51uApvPDxLP/3Srl3FRnz4",
-	"oKkqVyOVw7Jf4FoZTzeaRXPl3kbwEAyrGoHtIHcBg2Vb0ks9jTGEYaycSgQgiebtyTysToHSOHM/QvEE",
-	"2rfdVECbkD50xMwpgGV4B6DQccgGCy2CMtvmuMgrlqd0FcmnKBIuxx5aqYe8wjdKZKU+Ehy8K+ucaza+",
-	"v9zhpcfZkJeScc5o3353TGmeUd3mGIIj3PNTQ1Zx0PphnMb6BgZXMwNV1aVprG5jjzyF4ehuOUYVtqmx",
-	"RLikMUnsWbfKiLm1sXtJJPjG65i5OzpSXMxY/5wELTVN+w34M18UOaK5QFX6jpkBdsQRTrl1idxokQ7l",
-	"ttP5APVpV32rsVzQeD0iE8FP5sWfbYVOecqSUjzL3GVz2NzenvhklSPaOewamkAWZvkgS0gQ927PodAT",
-	"F3opI+M5aCULHJj1/LbrVd/3zLdV6j2ladnchYs5y5mYQaVyT0KwAKAXyyMGEHI8NtVvKuFud0Zkyma0",
-	"UCzcYpJwlvSkyzHK2NzjahdZF2iStZ1sfN2zcrkxo/JolfMN2c8vXZui2nqYd/aRoLTs7SPxgrF3xkJN",
-	"sn1qJCXLYtXRpWfkrUKbrk14ckbMmm/QOyLacsyHOMGWskDUgUGOsEgCT8jUX6D2dG1a0L+AmrOHShM7",
-	"aSXmYU9YUPAiXnIRNGGZWCEzhgygSRxS0zaAiSZORgeqAliYZ2z5RU5Xy5FvSYOJCeug1eVUFjqOUR5t",
-	"KfPefGhEklpnmQnG3H4//TBxgsAj7ELiAyxxz+YyHhDSLUNsK94vJc14cx/YxxXPmRqUonpp+7Y7J0GJ",
-	"TjrGEjWXOxy1r6tPjwflu75tYKHajmctea09igwlphSqprm/Nb2oUNvTuX9lrpisrOeJTrm2s7DGnqz2",
-	"Hd350rQM0fvWfB9WYFx7mnNrp58OuPzO2Trq3+DjACuziGHtMU2mG99b3afBD4TbPWhqtG0+64FggfJh",
-	"edJ+/vuk9JQscBs5PX70A6QUV2Zyq9nEnpLdD3I5l8Fn+RYThz930fWm0QODzjS/QldvynRLywv//lt7",
-	"tgf4Vlslj5MT/Q//MElfedqfeRi1c+/MHA9ymmGxbvVEGwr253+cx+AzYF7rdw6qtDX4YtfGr80oQd0Z",
-	"FucFc/mxWZFzvXlj1sK1T6ooYxE826oCNSITNR1nl+Or++P//t//BxRsWFpw8jKaQ9DZDr3UegUmi70V",
-	"x2Drt0RG61foNwohaRAmCWv6hc5lah4VDPC+g9ZAPQj5DJbWXLY25qp8/fzV8ydlJFa5TCSe26pqNQoK",
-	"YquLpAITHn9UNt1zdCEqdbq15GY1IslG0IzP4C/m5zKxaURyqi0KlhqRKYRYYSiG/bzNGhkjS5NULkYX",
-	"IjhQ5kMef8mFWVK5wGmBd+/kQlyIb799GsSav/2WTM4LvZQ5/y/4zBPyI6wsqfAA+ROtLcCfsZrfx5IB",
-	"VahczLML0fLdi+L09OHMFxMCA8Dv2AQ+Obl3df+eY5V7wIDkuffXQXUwzZnFJUuIMafsvH6UCWcwpf/5",
-	"5uVvBGEK3qGx6MtFzFrYX/2jqABgV7/rKl59T24ALrgQL4UxA2HCikw+GWnyeTKC4K/S5e9GJLjnP0/O",
-	"yCT4eQKdiiFsLMoMvRXu0FueMSTl9c9PycOHD38wS/vu7dMT8qsUbANGZ63tCDzx5tnIhtUEsfa++b2g",
-	"Qh6/e/OMTJniCYBtWzZAxGCzXpASYOE4zPc9TGwdXQOB/alQa9utHBPwAjZ0w0zMKkzOLGjc5H+sKdf/",
-	"72M1Kds+5EwXuVAIDYFg5GmAGALgUyXELTTGgek9OH2ATjIlMwYLpTRPU2KzHi+EazJOtUW2e8NEQibP",
-	"E5atJBRyHr9gm4mFxIXWIlqSnK0YdJYG4hSdsxRt8AePwJNm8yYnrmnIxE7NzGfy01u6mPhq2Y0sSM5o",
-	"YkfQMk3Inx7df/Dnkm4pGGGpYg4DhXBNMkYFJNTYDfoJXK3ffuuZ4YdHj//iulAQrCtST8yz/yRoCpB/",
-	"YsuOf+JA/7wQ/zw+Pvb/bx58dHpK/kkmXAD2wfjvSorJiEzgJ9jAMXh4J+SfvhG3Aw6cMpjVmT9LObNN",
-	"Tv4EYHdckEnZB2PyZ2IHvG8GLAS14oAl5uNCBjkvsLmATYiQDEQKdkYm6HCaINIHtpewn3xoPjmX+ZQn",
-	"CYMJcKGK+ZzPuLnnwEh2UzBGP7G+FPhD2U0YIQ/L4mbDv3aER2YEIfV4LgvhKAZvzYpCxmzuf+Hln15y",
-	"FTSOt196bL6UMb2Uydh8EAbFRcAEMr0k7CNXWp2Rybn548QeLa4VwReV+9gP5mPmVkz5TMO8S64e+9/b",
-	"TxumaMyW6zOMgZQvggd6TRUByWd43rAoTguYFAe//8AMvsoBawOUojEGq8x4wbmwbdjhoCMqlWu7M7K7",
-	"yAGEblLr2DNx48DurugmlTQZaynHKc0XrMKSXCHsYAkaad99jMxmmxywZJyxhFPAcq1/wBA5AQmDouse",
-	"HAb80GM8JlYWlWeCEkQxkHNiZMIZ+UchNcZuJmX7Ff+Rh5b1PQ4mfEJpQLFWUOpw5hMbA0ikkRdHIMsm",
-	"r5nON8fn5gf4NiTHzZjA3pzcNdXJjTq3orMlO35wcupsh8rvyqY4R28cAEN4tZ+/eh70en1ydP/kFN+S",
-	"Kyboih89OXp4ch8+bjgXNExzY9OU5VrdS/mczTYzdLMtmG5JPyMJM3xEAUkyJzal32JDWB/sjGqaykXZ",
-	"88hrWGRSxY6YfKOIhX42UrpRTybzC0GF0+W+UXhXwxkboWSwgFTA/zy4kx+eQurjCXltKZSCGa00s0k1",
-	"oJEJ6w9Wfh5KmufMRXvuCLOJlqmS9nBTO1vEMtKgtnlvMJ1l7N63k5EvnkQOscqOd6hyKZ4nR0+OzHx+",
-	"cSt/DjtRydF68unowempRYrTFkS6zvnmd2hCbTOwqkOB9wU076bGjVwxsvn9SpMiXyBoSa40KBN4EMx1",
-	"CPpPUC3URoWf1j3XYgwMnyLLaL4Jos1mXRfSKvVU16UzrqzMiY1iovXmqwUxKw842+jbx+zKQfNYrm7u",
-	"wLl58KcrCxMT9mhpiSaWj9xzPqPR1iddm7ZmA7UUW5EQCgl9JTddss0JugbBZWkeBtW3lA/4hjOv6FDb",
-	"tZ0YsbAxd66IealKVAs1VfjtQ5OkiM997RicJ4ceeu15sNa7DVkwJwk2iG3ZH5nvS9MWvnoDGUA9HnwH",
-	"WTyfP1yjgClPUptwOQdxASE6MIfxeB5CfLytmNhEsLWvjAqlBJvJPFGllLC2eqeA+NE+c2vCQSrmj6NL",
-	"Mm7juSAJud+m1RPCe1HhfR9tZFRgAQ8uDUJSoKCs9QQuEFUzOv72tknXelpw4befFMuihzok9nORSj05",
-	"rxfrmXO68BBvLpjONgSKj1pPmTtUH6A1RayD+EtRVt9UAQJKh8Ek5KGJ+fUEiCkNdpe9Itc0R23hhPxk",
-	"TNolRd0EOtqK8swQ3+UTS5psaUzZnrB6+PH2xX0afPrfU3uktzwX+DdesI0V0GCR/CiTzcG47Te2thP5",
-	"XHVL67xgnxtsfv/AbG4DHC36JjJMwGRcI4vBpiwZTWzPvJ/e0lZ4K/vYPXgGBnpw+uCPMI09D/1T4GJC",
-	"LXnRc1q9De99wn+MefIZz27KYkj1v0nvUl1C708JQABiQzKZs+Z5wu/c8Hnq8cYcPCDXqxs9w3BnLwbi",
-	"itjoKAj9Q7LxHmTsyYY4cjcbjuJK2IJpzzTXfB2/FFtW5TZPsrk122VM2wU86JRZbfAZHIaVi6a2tMrG",
-	"SxTrZmuXMTW6Qdl0orqfmONyx+XA4a9gnDCGqHtdwqe3cnspmyIp5PqLvH0PRf++1y6G5Xpduxt52ep4",
-	"/c3Df0IQVS9Zplh6xdQZOPXn/OMEI1wQSDE/5Mx6LVia4guErmgeOYhg3W7kZRBavhtWbohPG7PrPAjv",
-	"zqbltVp2lSXdbuFVUhIOZefVS9VreQ9tppthxXa77S2yIeBAM5r6uqCKixZdt8EuVhuAQhglwbCs85BP",
-	"C91oenYh5Apqwk/I87JZmvfxO5RtO8Y3Cs+H/TWAKBcq6na3Zl1lk/4I5l11Qjdt5lVG75bUISti8oO0",
-	"+2/dy3fjzrkTM9pTEvwIeSYUPdZzsoHaorVAzwgJxGhNAAQ30z3omN56Pz3XihhybQxUYQ5DiS3i2g8w",
-	"m4nh6jAoyRl82RCIKHJUBfHo5m1lzICNvHyZI8W189q+Kd9g+/Qed0n1uBzObfkewue2Y6BZjzOyyrnM",
-	"uSscK3tYxCgsFOvvzt3Iy3eK3cANB/vAkrYjAduOQVmeY9f92zwIhiRs/c+FTWegjcvDqE5Q7tp9ICzj",
-	"Qppr9JrEYLk5cz4K7iXEkpaxtUIx4poXm71ORoiKHKZl4NEwn4BTZg+VX8/qEbGU7avTfcE2lhcQN21h",
-	"uYG7L4rqqTA28v4n49CX3i1NY88D/qrQkRPNhZaECuyZK/Otd92nMrttm/fzLeS2gBJsTvpCMgvkGHN5",
-	"WNfn7eicX5ILNNSkbt0R2kXModyh4RgxQ6zVI1rnpRsyZzs8pHdWC34p2NZ1Huj18OtR95VGXZ1fxrm/",
-	"nuu4nPjtuD53NOPuqCP01mez51F8zaAyg9aERY69QlzFgK1pWFtQQFSVk0FX972EK9eddt+zbZX82pWO",
-	"3//XvtO/nq47dbpeMLaqnS10x9JLcL9CxV7Y83/YkcK2Atd2ovDzXw/U1wN1Zw7UO8Ua52lBoTvugHNz",
-	"xXI+3xzw3NQjSa74LgNnEXQiZTTFmjhfEgkXLZRoLBldMWWRjtVSrsFr6zuK+um65h4jm29ANZnRjF0I",
-	"BErGbrzh98GFC7O1/DIhgB7o/w7VFnDVJyfknNg7FC1oixCOr0MRozTP2D9diPBvWHiomSC2h/DINyRw",
-	"YaCgrBUe1NzWb0AfeKLlAmZ8RrgZVq+ZhTe3ZZJckUcPfji5ELY5BqF+lTUuhIDlLisjkWEfnz48Ie8d",
-	"VnptzmWxoH360ekP1UgYV+SSrXQsboVctKd4jMaj7pLhiPzkeQ295rcpAs7VZfVUuKOCURVgslZxUNaU",
-	"H/dJNS+7Kv+xk87r8xyYfl6uahtF5RN7JaBfrzusuga3mQme1Lp5HzDV+30sU5uFffMr6aMjwj7O2Apb",
-	"FVvEbyDJYX3DtVG+fNBU7/qW/AGyAhpTuuG8gPr4X3wi+J2Y0GFTwlFbKg9VV65a80K73mzxWzuSX/PG",
-	"/wh54xH2ubEL/Wsu+Y3lkn8xUuLwd3x96rcSZNntUryLHqvbncnN5ZwHGn9Pi/QWbdGKuWD9TRwBg0eA",
-	"YCY2JGVas5zMqGrFS3AwrNFi4O1AlzdjDG43A4Otu45k8QoMXovZF3JPu+nnUPjI3yX007N1vRXbfILu",
-	"L3OKdJ+e4rE7oG68/aHMttsz2LpFX9UHc8dk942QfigjLGp4VU9YU2jf+1Q5Rp2WV8VhAicKfeQeMJNM",
-	"WSrFgmhZAitRALU8RpSulUz5DDEMleILAd75kUPjsto+AJRdCAdnVgINZifkNbuSl+jnV67TBGh5MUd3",
-	"3fL7avN1MvGt233tpBzK9utxRPrYgDdj/XXYfXdD8hjbr9eKDjt15Qr0yYn7Ao73dRprt2ym9T7Qd9xI",
-	"u/l5HMpEK2kblZjMrk6L76MK3LO3ek+77lf79LVbdzdjP+F0tltRdpEOZUE5TarmSu9vQe0javvzxL1P",
-	"hWJ5U2GslxFl8orV1/Rmzarb1K1wsQDhsvCVxsHdTSY8AcBc83uzoN+o29G8diV0X4anl0aE2dHt0PT6",
-	"dYoeKIeK5U77KKLVqghLHSDgQyswhDrFM7LkqyceGxYrM9HysVWzUO4k2Al5wVwn/vJtYrv5ECqSCwF/",
-	"9MYVEbJqiTkoBzSFnL+bOahd96DdVxzgzHpR5BXLc56wyci+Z0azmKw0BfrOHU0uSO7eGRGqEdj1wWnV",
-	"30NFAvmhYUJALZdqSa8YofpCwAcen56eln0XAFBc88w6bsyY1k+XxAy9VaFvV8hcp4aH83lV6NvT8pCE",
-	"PiLEMH1NR7o2nW1fqvYUXr8wHciuGgpicFiHOGZ8OnWXyvXXMuf62vbejtGm/mBhciWPcU0VWTIjdyA5",
-	"PKWapZtDaUUez8Pnj2JOEcuvWAW8OU1loYP19DiU3StaPnaLsQlP7B8zNOEXebtOXW7bdQQmwoY7LVp1",
-	"wDftYYnnmky5SKwS4JvuNEQB3rOATzr2v7XxCuivYB73MQ7zW2cEoAM1Z4QmCTMXs4T+DXCR4jOjwN7T",
-	"/lxY3eGEnKdpiMWKagQ3d7MndykhhwaTmK2+AtevnEN3kwwbR6hqejFSJjZ2thmZpnJ2qYyuEKwD4iMA",
-	"SSkz132QnYzp0Swhj04fXogApBW+xJJJO+SO56Q/QICmnMsNx2f8wN0XaAWh+U44bW6U8EPFZhYBy0aF",
-	"TOPCuvcpxC3eEpcprw5/xFXZxWXvYAypxmIuxBowks9LsQO1CRiase9jpNWn5V2I32Tuej14WyfJ6VwT",
-	"sIZszxEUbtjxzPXoKEs/7O8Nyflsya9Y8oSoNdezpdHt5HxOuFCa0aQ9HHTzwuNLigaVjHTbwaBWSg4V",
-	"C9p6JNsjQSEPXb++1BEHuhNC7qUICBkFdTe8knLRoV4NOoZ+XfpEh+7+aT+8VuHnfCuxoaHX892MDN3e",
-	"LA4VFwpOZK1Vp7ZnE7SEXfWRe8ZY6WdUv2CbLzwqFE5lu/XqTLlD2a7eNLQqXOVmdNK1tym7h6ztxRP3",
-	"aJIMr1BuCPV4ImCaYudFjwqZnZCXTqGsXjeEpjmjycZWFyvZzPejSbIfk/4B7giY99cr4l/pivgRHUCB",
-	"zSi9jNnrOriH8d4bPP3WiUZnS49/Cec/hmhpSPt63L8e93+1426D7CVhcj7f/7z3yQ3yS/aHSA2qzebW",
-	"MoPuvBboUoS+TEVwV179A1wObupf74d/dXUw84dgr9vhC1IIvx77r8f+q1rY79xvdf3djMcvnklTQspD",
-	"j6COtufmj4XqjTX1gm3e4BvXmyfTy8d4XR2enF3QqkjC3nc3dlqllAvNPgKXc0EmCdX05JJtJmWzZcTG",
-	"w4wSxIxgqWJtJbkvAGr7S0/1gM/fbJLHc6UKlrxgm61tGFzLAVVu352Rsbc3iwOlfwh3rpoHKRCp9z5d",
-	"ss32kooreXmjB+KOpC/02v47qSLcLOV746ob/gpYFqKHCymT2CXQliCB/HmdvNCRFHEHmkS0Hvehh/YF",
-	"2/RJc7jL8uDwd+kLtrmV1IavIuhGUxgG3pr3VrRQO/gagiMWRZOHz369cL9y+3VduPNCVS5cTHflNqlW",
-	"FRlLep4AfPrwRwC/+/UMfD0D1wSNPgOoZkpA1ib+JNRbJHTyvtRUH4T3m2sl04QoNsuZ61VwRVPuelYz",
-	"ssjpjJEVy7lMToh5QbD1Qd0gOLl/LS3vtZmz2YMb1vK++kz07d6H2MELuq/jmZPzPspgKhfdXulfzAM3",
-	"4ZXe8uAbLmasFwiBUQS6KkYzmTBX1rdmrulw2UvfHsuR2V2WzgkXs7RIWNLewpqbXRjb9/ZqeRCn2n65",
-	"bF1sd7WNIpTu10ZFuXIJm/EkXDtY2zay4I9tVD3YXmfbhyygwjcLgVLnpEfv8V1Lf7eQ5Ms1QVpQgsET",
-	"v42zlCo1INDCRJGZI3z/48ej0dED+O9D+O8j+O/jjx+PPuy2bkyYfcQ0jxg1stAzmfXvhP7SPt+bpRVT",
-	"ikvRuhr45w62fvD4u9ss1P5FLrYHoFyVr5G6hwhEvQ6+1xp8ytlM5klN5t/7VIqrz60XwIIZ+X90vcvW",
-	"4ZS0NB5iqV4KVkr29XIDiLiAaOzA19eAGGXUSnOtU61ZttIqupBD70O7T2EmWEYFXTBo5bA1Mvyrf/bL",
-	"rwqpzKVHOqB//Nqit7UhWs9R7bmOeO5vcioTbKm2yKkwNpqayRULwAZSOrtEq+fwgd/KEv8BQsDV+dxK",
-	"MLhCwhbwnAqb3H1r585M7VCoATUqsesqMdI8NQ9A3byRquZ4wbFUnYc8Lq/vfSp/Me4dgb6dk3lH3IK7",
-	"M9qd9BXegekcKGrdODHN2HXs7mvTGOtMfjMM1aFFVom/7Sh3lZpt+sUgAVFZkA5lMya8dnYFNwdtU4t+",
-	"tp7fS7b5RiHcksyJFOlm5AxkD42ypAqgEAGOV1k5fULOxUYK1H4sdIrCPmaJhW+yUIuQ18xzIteizS/8",
-	"ZcjiP5qH+KsidecVqRZf8hDBZcWOUbjmMs/u0SLh+phdbW149Mq+cW5e+OnqZhofXafSU05ku62L63Nm",
-	"BBsHVCcLHRyAPJkfcdVkbmQo1TSViz2sYjYrcq43sK7uw2MtL5k4evL7B7M0JWNAuzj3kCIzYPHEkWVp",
-	"aTWfHTNE2MO+2uWGcozx1D7aYIraogrCaJ5ylrvVGzk6LXn3T0/PSnQsgXC56yUTFnS4zRFpP1fxQhrC",
-	"qMZWzN89OgI3JM+KLHRCmnO9YPk1eyFry9ShFMW46MZlzmDuC/mfpHSjAFUZfz2fg6t95jkkwnktwNQv",
-	"bNd6FxGwTnGl6QaQJC/ZSpdtmUkiZ4XvfyykiMWeUYgOZNunSza7RG1GZiuaM/RH4klzOJCtXbfzzTgv",
-	"qpxpmW8qZcqoQG/8H1azcYv9zG7PTWs4tc3uVgGa5+9umrl3ZlLXL2F+xeIuf7oBkHYpU9Z+8w663+5h",
-	"5PneJ1ropcw/3/sEv+j0G+Hv3Sb8aiOo/1J+o6/H6ss+VlAzWTs+TOh8Y80Kw9OErumm9coexO3ncLj6",
-	"cC+epqBbRaM/wpZz9/XyPvzl/ZPhjK8391cRM0TEnCeJkyQA2+xarZA5Z2kCqr0UbESYSFaSC42A8XmR",
-	"MuXTuw5yld/zI9z75P454H7/yb7y9Yr/ev7+OFe88OfuNq/5UbTq3hr8NgDxHzlbcCkCU99Tbrs4+ft7",
-	"RfWyvL5ZeXCrt1ZbauGDH6LpadsUkXYB8VUX+aqLfJWFd0UXCUReaeR0qCaHUT5AoQm86N1LKzOGTvoz",
-	"opdSgZfDrfecG9VoLtNUrkekEClTqsUFUva3QyeJohmDHhRNp2gY4XkNtF5ndoBZEzNKW+AFEkwNFXf9",
-	"cnV0hvYyYPUwIvOE5eaHoGkQzRlJJXQVofqO2dRAb50F/lUi754jX5pV+HqvfL1XhoiBV4WuS+CYVKBG",
-	"uWM5SoYDXiv3Ppn/GWDLGkb/asd+PWNfnB1L4VzVYz53znQ1RH6jvKYVMUpzPIG9DNLvHu1kj8YP+S3Y",
-	"olFAvRkjNIOGsi1y05eDjjBN/BRaMZrdd/3ZNHgCsH7dVwpxBe4CWWjCbcmQb0wNerUiKVWtKSQrqbiu",
-	"55Bk9COmjHz3MMgfOY3kj3y1vL9K76/SuzUKgMdXVoxum40z3NL2CUH3Prl/DlCBXpUFxl/VoK8H6Y8S",
-	"sffl9UYlGpXZy9Ws4D0UJH9uAhWkucZQYwnVkSFxoQfrhLy31zRd8THWFrCg/Sp69eFyPyOiSFOiqaso",
-	"WNNN04EVaD7tZ/urJ/6rPvBVjN0ZfaAM8e3pfb9kGzCM2vzrPkHZ7FMuU2OBuOYqWMGtoG+8wjUEeZlD",
-	"o2kjEJZyTTIqNqV0BUx221TePa9QYjGasuTkQrxfMkEmSS5XKzpN2QQsFmPkVVvOA6a7zFlilmBVTFOu",
-	"liwhgrGk4rqXqR83aEHdkIJBOv4LuyY3cArtUN0QtmrkLbO1r7WnObuxCgk+W8IFY1fUbjHsmAKS+vGa",
-	"xyfoVy7zvnz8i66W8fPYXixTrtAN7e1PVyzflMO2ajqteHi1oi9zkOdG57Di4qxaAWbRIHbBf2hwxR8A",
-	"A6Kcyw3jPyCsQOLH774wPXsAehiRa2H3TR+2DvmQGsHdnOH1H2gPGOGnVJoy5bQoxsjbqx97SfF7n/y/",
-	"odgaX95e7uY35S1dXGu0vDJQxx0bWSszly8ghG7IRBNxuwwfJizd51zxe8xgBU++dTwbtko2gmZ8RnJZ",
-	"aKZIRjdEM6VtU75zQVi20hvEKUGj1PwFSuLjpqlqZ5p/lfh6Zd63gnVfoaCnHL2bZuLtzuT6JUJY5N5b",
-	"Mjj5njPFdHui1Sv8u7X8ckZWOb8yV42WPjyPPcMwV4fNNZGFHhH2ERCd5zLHCwhFBU0yLlTMEAMTwBJz",
-	"S43DfAW1xgsBsRzTYjHCZIQNSZnWLCczqtp7iqXFog3W8fsdMTgxpa2k6YorPuUp162oqeUTvVEucfH/",
-	"Vr4YoeY8ny35lbG9hZHishVik9oHu7191+q3h+lst73sAbgOMD776XYUAcvu3abWTIo5XxR4VByMQpLT",
-	"OWA/GhvdOWSE9CCTZGJdIxOSuRvXKn8BAoNFm0nYKpUbdBXrCyHFjJ2Q90tpYWjQ8QTHAj295smz5ql2",
-	"fmAGxqUUZeBZSO3kRuzoW0sPhvgDmHd2Ijds2+Go3bcb7uLdcd/eDMmHwuJbOQZtnt/qZXpvLvNLAJ+K",
-	"N63F5gD2ogHRDsfZnBQAhPpIZ5Vjau/ZJ84RF8oYuRYjMt2A8cLBJ4oXlrl2Ib5lxMAMKsYuBFVk8h9L",
-	"KpKU3TOPTU7Iy+AhSxLeNnZ8BcifU0aWNKmAZRuRwRIjgVJEnKXKfid2xP9/9q51x5EbO78KMX+cAJru",
-	"9qy9a/f86mS8a2Ox9qBnnPkRGRKloiRul0ilSLUstAPkafJgeZKA5xyyWFJdpFZJpb4ECNbTqireD8/1",
-	"+9yMPI8DjqP4q1vhMzzhbp6f1Pk+uMMHnm63kHudbR9yyGpdHuGhY2o4vpEaF0fobadEwzMnPpzUYUuV",
-	"iCxP8C9Tl9DKAElSpSuVOSV+VfK/liKH0PGmzgX7RY1z8R3JKeqMBHYEjJwTZLbTWCAiL1Ijvio1VxbL",
-	"wiI/bZHmB/JxeXqcGd92gxrQyj5uVbidsuMH8+lpd6XbuD90IncReQ/4HxvJYsWx3hYYGJwVCOZEJlgG",
-	"9GYJJqXamVBMqwv2kzW5igHYVJngCR+lIoetdyqKNx+m8t69ubRICXXRV7+oHIOcGWGtVFN3gMENKdWU",
-	"LTI9ke57gJJccFJCB40vPPKqljdXgnKjM5bpNHX/tYRfeF85cyyVY3IR+JA2uDpLxATZwSdWffZwX1ZU",
-	"ErvuUkJ2DxXSdN1j3Hi+eFwF41bYDVBSXvIq02paKC3e8AuAMZvNB/DPXeuLm6lLju9I2MVKOdMkmQ76",
-	"fygbHJ6aer2sGrQ5nLYj74k6vatzs9WJR+xFlNUIdmaVVrVnWqN781ZMitTETe4r70AKPizGU63ENfSO",
-	"8piy4M6mQt7I4cV9MAncS5TgSG9SCidXSV/BiIf0pQH2YUibO4dCg48ic0XuMA195JZpNXb3UWo0pGls",
-	"3A9OtUzX7lu5p6yv6CzNffYlOb56lPJgyWSOby28oTbuLX+Jll0ryPl8vrfKUW3vTqJhr7dAZyzQexjn",
-	"XlO9dGrbiI/v9oeA3xBspR68W7GA495Dx1d6Z5hrjNlZppfTGQoKZ2h6SdFjC26MO9xgn4bfiZWPlMwR",
-	"8OjckEZreWZpIbbUTgt8UtxoxYaUHTmweuC+M3BfGb5nvKjWJlqgIj0Bpz8mRCK/MKrn3LDRmjrsOlou",
-	"eFwL/8bHd2cueo4qBP4D57X+LAUbIkA2+7yi85cSZzbAA8XIB+jotqEX42XjYCAhinSGZC9xs1wYmwk+",
-	"P464+RyUpZHAikwYgB8NWGWg0FywnylVWpooN1pnucrSoEz86gfy0pSKMPBXveK56xVYGE+5K1GYDW5l",
-	"DhEJuHTxv/RkL0ngfVr1qe6xmH3iae6FsTSnW/j5aSvfIpdywZtIdX1o+u6SetG6wL4J20oJp++RRXnB",
-	"bkiOe08jR2s05ZAv6V+CzbeTwueTPC76iq45yOEAuxVfHKLkH/pckZB/SSyOQ5qJa3oOknpK4x3Q0gs1",
-	"OW9FKrgR3UR8d1LHnquaee7aJYWBYoeWIWqW38OJftQNcvlA/1VLaVyYyjenkvM1nk/qdFs0x3EaTL03",
-	"+NFivLfjwz8v5yOo49595S5Rqh5kFuzdvTozAkJqc8GVoUxSmt5icO5D8ALwnHtIK/AXzPSKWc2mmlwe",
-	"mknrLrZKb0NfRYxKjGjz4rg/BJQyLlNT6piAa+ybq+9BAmBu4QK3S3CpgsnjL9mSywtXYfOovLouXl0X",
-	"T8J1wVu6Ry4TOZlcPoDhU32pELRDk42yPa0KBJAP2AR5oD1YBJzkCngv6FNTQJhoyK7g/7okJoOp+SAn",
-	"k5p7kIJZKA7lZCKyNq7EL1iAX7RdAbTW/WUljTib2xFyrGB6G4zh+MGnbQrnI9mh7iAa9lGKD6LvV5rB",
-	"mU5TvbSRFIneunyI/uU5wWszHvHRN6eZ4qasR3yqLT00+mTIT8rEWMiFNaUTuveRyxuI2Y4zbsXb1O1d",
-	"c8mNkVM1byQeveVWwHa/iV7osKYq6jfeDtKwhU7leF2NKuh+HcjkTQ3E4+MrqaxmlmdTEfXnTqqkqjf4",
-	"7ABa2LWaKqzBZ3j5s3u3uVOuJzcff2J3Yt2jsrqeU1d4ZiE4obNcW27o7SFzd0whWbI5m4VltINau0Xz",
-	"k4WbUQpMPca2RMKsrpab3AqGp7KhesvtK68S4cowg/ib2imYY71UFtqaCqjx6Ku++oMNoy03ZH+gaxqe",
-	"NeFR9kdf/fH27Vv4f3jpTqzdw64p2kQMf8Cd5H7jaep/M3kYjAo4fRILvpRvO/ciGF4RDE/ozIpnqDvn",
-	"z1972AFCseE4BdCmR7Th8bamA4A4Zoa6Yzb6EzY+dIePZ2GQYRzhETaSKjG+MEakE/qGUMlgaUQ2oA0U",
-	"PiVUwtwP+K3MJ7Ni/uMIxNjciPReAKXxVqqrcsax2zzO5oV9gd3uqxuSdOjtDTuLcb8bsNruxv8TuOIt",
-	"m2tj2bursDM9MGten/zt1dVV4VywG+VmpK9yTDhDvPIJS7WhVKn4lcpavJJD+gwK88pGdWKPbkkX6m3V",
-	"fLlA8LVpMR/al0OTPOFrjG8J4nWloK3XiS4f3A8D+GGQ/91rrvUwp53v+CNdtx9gdMmuC4vpjfBK6/vt",
-	"wK60EvXd3mxMTyZBGtdc8VWGT/nGOaX6VGMItXtinR0UrQ+45Hc/vPueppKRVhlG/pbczSr66J/uEmYC",
-	"914O6YCaxu4wE1RAcY4FE8WJXu/gCqEFOYYbpETLP1Cr/ykoaangxkJcBF5CHQ3fD1GJpbIy9WmcpP9d",
-	"sJs0zY0OhFbxauWGZj3TadJXXufvobbqrYag3r6P8B1i4AUIoCwXFEsxFEt59z0bRlel+H0sRCKSoVND",
-	"w9z1VVEVvdpBW/zoJcCz0RRpRF1pidh8Q3ZV8KScRRzm1H1vC93hIC3Un+WCChqcWLWFk8FAzHOCyEqk",
-	"ykfSgd57OF7MCqICxg2DriTyWVBuT3xAzyT2uZPimZvpneq/5d04OI7oPrWntlaNCy3Rh3XBvsTXDOIJ",
-	"ZXI6s0zplfv7ndIrRe4TNuVWrPjahDooM3O/zkQmruH6wzHE7iV38cEtKC0b8yxzt+Xw97eup9DRt5mY",
-	"c6mkmr71TpkhfL7iIcBPM8MKHOjtU3IqFakulNG5hHRa/wm0fJwJDztZXk8Y0RpwbBJq/t6DzuPUFavZ",
-	"CEHonC5DeFR6woYTLtPBONVGJMPggxxqNVgqfs9liojjOdKd1fqaWd1XiVBrtpoJRTqcWUk7hqR61QM/",
-	"XprqVfkDk0l1tv1Tkcjta1cbI++kmO8ROsp5Jr10OpC2yvu2hEsPUCM3Iw5FG4pZ3aigYT3tJV9aXYlv",
-	"GVk85M+PMrYTT6uC8Q0Ybo9FpTdfX5RdJDdLq2+x8WNeIlEzNRdIof66y/X+Ua+YWzuejvTvsChsDLgk",
-	"Bpa7kBVYiKjjROLVQtdCmUgtzvpLEafRqDsRpVH79dKniANwltK067G0I1Bnh56zDfFJwDlvEd27mjGG",
-	"lCo7EzJj04wvZhS1DAUshQRBieQs5cTqH7DNW2yyQz9tETWo2V0LYENF8ODHeHC/69SBG89+s/e2iP5+",
-	"DB9usYUelUwZG27pTUdu8YUaX+7QI4P4wtpwsfcYx3qO6+DKlYaJe54uISdhJCY6E1GVfYwb5XY9Mg+5",
-	"R6zlziC4YD8EjaavvLcHEZNgx3A8Ne6v7gwA5T0hkORHSCciZCsj6omegFO42j0bL+cz8M0WhnNix2zc",
-	"dkOOebwFz+aG66L/bTloCz2qO+y199flA/17AP9u8s4WYOrGXDFjZZqyEVRjJgFB0jCZIOcRpAO5AwqV",
-	"Nu78TzIhCLSuwj1bf0Ab1mYnlDZo56ggbTtB27+6mTcUiq69zbW9acvpXGikR4jz7k4MRID1V3dV5sXG",
-	"sTmJOlRjaJ+NxPxFic05j2ltTchfpzA4aB0N2tNeOkM8YfUO3RsWNLCYKwDrZ1dRTfxXJsI+KRbXBk0N",
-	"JB8WvX/85dNn9n//87+hCGr4nimNRTKoNvXVnPzIvmCVOZUWIhl4GkINo9s5ayx0NFFG650QC1MJ/Ik+",
-	"iU5Ur+6dEvGwO/FKPFLPOU+3ROeDacUv0cPThQz2Zjk/qkp3CbfK3lXXZYKrDGv8Jk3dOFRONzt34sMz",
-	"YfqkGb0piK/z5Bx4zvMn6fsC3KRK2ND9LRlirQAUZwNVJtLkZsLzsRYtTMZTp5WuN0ui8/pWIt90jStN",
-	"HDG4J0uDoqZ4yf4dr+qXKMVg6B0KMdf+sxJknQ3o0Kx1OGtbeOJWe/vLnTMTCnBMq1Lt8aiWZZKtLWhL",
-	"sHbv5MLsjWtJEA8E1/vN1fcV0BPex0Y8N+RHJihflKErvsZ2KkAr3W9PQhs7gTD5ENAOn4kw6WxAnUNT",
-	"tiNTNCo5uxjat/T4ibYqNVdjdlP/g/2oF0L1PMxMyuOE6BU3XdPgkFXrOw0lFGW2eh4uM3H2wz+XyRTy",
-	"vo9qrj92D13ykc7sES8nCKAQDpHBwlG8lWwJqksgCtkm5XDdLN/UL/ZOoCn4ZIVwym3DYSsIUMDPd6cE",
-	"aP4tcdJ5P86Gs/os748nMfgDpc8PUD9MYyCLkN8J6HPQr5xueYTL5ZIn91yNxRFFA7Ciy3keHC1WaaPm",
-	"KRYUv1lxRURjQMjAoV57orOgpcLFAS/El3PM/VAmV3CUr5LlVbK8JMnyN80Q5yt45uHgkD/rKPIEXIlH",
-	"liZjrhKZcCvI0w+MZDOeidydhkHWmU4TA7iJ6JvDJaRYwn4uub5q9MnBd19FzKuIeUki5u/CCZR8EIgT",
-	"48TMUcQLBiiOLF+8gQ/CUho2AworJVbvcz+aL/SVKlCU+r9dsJ/sJlJ4IJbaiuujNCp1jsFYXwXKq0B5",
-	"SQLlR470gj7gj2OZOk3mGBKlOm36sye54z73BvxVRLoOSWZW6+Ys6Vvf0JNG0CwZUXMCsp/jtlKP/fdK",
-	"vXMxdAT56lZkYK6ZUAms33l550ooSY6zB58HoUnJiE5Pa1IkM9muQtiutKjANDlKMte+pCeY1+499KXZ",
-	"XZiNpYALNDKLpGHvrq68T5zbImT3jJu+2kpkiPLs2UnS7A2/FyW75gWlSmyk5fsJ6DBhYh9ykaLa0r6a",
-	"9vWzH+G7Zz7CAyX6J9Q2Ue7wmhTWVnXP/YhkygXYKc/qyUllorzoo+dAN8tomoVNHP1D1vvR9DOH9742",
-	"hOuxYDxYBqU4OqUTibkj8oiQ4lNLMsNijpkSFpk8xWibRiZOOtqk+A5k4OS/LVNOSBPZKaMSv/uUlIXX",
-	"fKSXk4/0D8RIzU+ZyJNnAnyTr4E98l0Vk9UMGi8w93CFKXqaLVxPBuPsCYpEr0QmGE8SkfRYJiDNGyQI",
-	"1TK3Bm+fp0b65fSijNDoj24p7n1p9B6qr/5NHiEmbR2V0OA+UmEaKYXeff3NX7757k9//uYvTaxCbWxs",
-	"SOM7r0uZj2cBfxRuv7FMRMLsSjqzGKtcy3OsVBJ+lsZJi8iK9oBDZEcHCrgJ4MN5aIi+wttYqGShpXIn",
-	"JE0LTNYQJimjemNhp2dirLMkVwmsSNOYX4EbtlQAR3fBANAM1gC8K32VIwBlSwWFGBxySd6HCg3KOduk",
-	"pCuPp7gvV2nTx61SuMWd9d9kd5/CSQst3oqFzqqSNGGNVnqZehnXHg9W2Ibx5wPKCe4JkeSpQCT5Qr1M",
-	"6wn6Zac9z689l+N+wzJp3DmCdAY/K2Y5+qcYW1OaXBmsbAw6kiSOsF2CZICaKBUtAEx7Ku9FX/mF6LGp",
-	"O6gho1+kk14RQGNiqa4+JGKhx8/Z9vxOYKpaRO8BAHx5SsYoE/zO9NW/JHpsNtbtYp78KzAxF1Qw4FBT",
-	"Ig4xeyGAYVUZsotxbD6yihCtfvAZ1Tz0FXQwsLKVug0t7zYN9TTOQD+qDqE6QkSTZ7YxovmcIrhnNt4D",
-	"hb4bViT03TGVCoSD6bGRMDIRRZslEinHFvNWmLOS8W5NQ5wjhy3iZtuQAwLfXdStLQnmBt2NpvNZGNtl",
-	"eOFzJnnaaPDRPbjia0JCC5HisZ4LZvURVCFQgSnQZfh8kYZU6D2OgJhMxNjKe1EZMwaTASNjwYnq9lOU",
-	"gL2MkDsRumGS6TmgNDh1gNmMTyauE8Lo9B7QzEF3y6kQ4G3D1xDlo/0J9/0F83BzSHrm2wNdIyIWIyAu",
-	"yPROxcQ6mVGB/vyDH3IlhuT2KlOR51eGyUrywDuxPk8ivs0B19VY4QolAY26RR8FGYkpT5wVSRAfGjeC",
-	"yskQdfY49MKZ4KmdVaMWwuFJ01wqBnq9ueBmmWHyXSgJmPF0wmZ6mfWYvhcZvBr6gxxswY51uqrGyLFW",
-	"Y4FYsklffX11lZsk0pf8gao5xO4OIbFvBIIYgebyDc/ZRKaW7PFUuj5pJBoOHHput1PLZI1rJfqKpyZy",
-	"pxufrqx0cMeD+RvB3YHB/J59e/UnVLBVlBbCzV15QqHr0w80Bz/i7DccJUBb9NOWU3LOdSJSZ4MzCVXG",
-	"jKfSaelOQoygdoPPKzGs4OWqg/fu2z8/jj50u5OLTN/LRGSVTKb0eyVXz7vvOhUChYWqynNxMiAMHfRF",
-	"DK647bDg7Vj0P+oVbM58iqlwR5oIonnO12xpkGsx0SimG2XAItMTmTbRQxGIrn+2S3Io7MMzZYcqzPMu",
-	"2X3wvJ+U45BEbbRRw5cdgVHXskMphjpUEP3SsJFeejjcIX1pQE0OZDK89jeNEdb9Znz4E2OiocOAQJ4r",
-	"OcCSESHqElWoDRAUF32FUVeQifCrl0pBP0M6mfnSuAvH94Mctr1iyBRfFIqP0vILgEihCuv8HDihigM6",
-	"NSVUofX6lJiN7Xw+bAUdjaE1iqhin/a5ei4ftg98Ey0U3QJoBOm5CGoZyhGrd2GIooSGSmaobk7pU0Ls",
-	"3Fj1zjE7G/rTGlXUDpu9hhV1c1+dSJ+oBQo5G4kCEchid+JaglhbKNKcFLgw9qJZKszSJihnKUPR05AM",
-	"RyAoKgy8G36ix1+UZ8pTdA4Dao2vaPPklrIVxde0rVMVvLZfl5z7yT9zxE3n26gRob6rXaMoxbabyafG",
-	"T3H4UyNnUDSvL0W8+SF3Ith84/USINi/mCq/JqCW8xFnHQ6jHSFm9zpEJKiWhk9FnZT6FR7Y9yh9kmos",
-	"djkZvyor0xK/2adFSgngQMokDDKOotFT5h2bZnq5GIyKcRmhlnM3bu84jhy3d2L95rcdXMQgmmRiZ0SN",
-	"r1fgScEkEnLfS0tpJis21vciM4ynaVVHpbIiu+dpaUdneuk6l/DSzh3TbIJ1rrkmaBnaMEduQ8YQcrdi",
-	"qiyAK9+LDOY2vlsx4Whjy16ahVBJZQjol0m5k017pipYMAhC5U63HiYaZVwCEjSfYsIUQdjzOeEz5GFP",
-	"+JDVlqfk2Ea2wr5yAxotk6kgQCqEgUDejh5bzaTne0fbIOaJN9YE5lGhEvOeDf0pHDLjTgWWGhk+j/Cw",
-	"RmWOwIqg6CeYuabwDYVCyN9YEwgdyOTxsdBeSburnCvYE+ZDV/KFqupN/sTJOhV2TKVc8g+03iVoHzZp",
-	"Vdvw45kGqWAX1mWXSsPcGbetBab9B70nfCVVoleGUpcLyRzc5kFrZLqWGZzGOrm0mmk+l3V36Rd84oiz",
-	"ii3UMYfyNBXZAXMqxstM2jWIjDlXfCrgvLnr9Po/f3MbFYetswFId/jrb5vKPnajBxkmkXjOnLgG6Omx",
-	"Xoh4tmUilHXt5tMdIvS1IcAv+WNPGsEgjKM5uhblLrQdV4uQF3EJkT9LxBd2tDAli3X5EP67yV2OAa47",
-	"sfZ3dh4yjvL2/UWskL2bKhaYVON0mYikykn+JUo4acwJitXqcyDm2iHc+8rM9Xlzx3Tq4a/sSVu+/bIM",
-	"qsJRrHbsx2fh+AKs5nYK/e3akb/DZO7pW/Iv7+Kmr5FNz9aFFcbciQ8rtL7rIT5Lj3x3ozjYI4AUm83n",
-	"rkmfuJwLANiv1Qn/Qc88aYUQB9GsDdKEtKUK0ufQG3ZkMbnrYl8+LI3IvDpZdcvhhL05+pLU3G/Y37YQ",
-	"T+Z+QO1P/Q6OWyMyXKQdrEJn/4ns3vdkmaVvrt9cwvmgvm/ncEMmjDMypAK6de8+9YZguavWCsWpRsDZ",
-	"lmHzh/ejOdr+gs+uC2npUk1EJtQYygIuCn6vsvf/PRPQPZ76T6ALLXoznx1W8ZGPPh0PehLsrVxqj5yK",
-	"b3rMZjInLdcZFVhCsmnK7URn86+g7itqfbTWd2Xedg/ZgjR2Ok3yxPyiCzX6VggmlAyBZ3llbt5x+HqY",
-	"Y7dGXpqMROrMJKsvyrx5ZU3cbqR3VtXihM/5GO32p/4GaHuEPwNV8hj9jQvoQdw5U3Tl4cCnWhhI381h",
-	"AvOuF0txtpsEh9Scr9lI5E4pzhIoKmIrIe7c/861sjO3su7HNPUuKuQK5IAdrJK4XfI5lzYoxzP0EZuC",
-	"k9j4bmQC6qcJhA8St7URbMZVkgqWcMsvSryaZW39qFdsvnTN4ZehqgAHOJcq8AV7Bgd381s5F354YM5z",
-	"XwIx0Vm8iNwK8rKXNPwzn4skD9HpSXCQXyMUl+mF1epFJEwGwv138UwCkHNpIzfLRFoGKbR+c6R6ipMK",
-	"oYm4u+QjLDkhOaaQyaHnQ70KRAWQonYm5oVdTIW3W1/8q87CuWfeB2eYVuk6Hhc94QT3/wcAAP//",
+	"7L39khs3lif6Kri8c8PdHlap9OW2VXFjpizZPVrZkkIf7T9cWhJkgiS6kgA7gSyK49aNfZp9sH2SGzgH",
+	"QCIzkV8kq0p2ayO2xypmJg6Ag4Pz+Tu/jeZyvZGCCa1GT34brRhNWAb/+cM7ujT/N2FqnvGN5lKMnoze",
+	"rRi5ZpniUhC5INsV1WRLFcmYzjPBkjFZyIxMny9OfqZ6vpqejsajjP0j5xlLRk90lrPxSM1XbE3Nt/Vu",
+	"w0ZPRkpnXCxHnz59Go82NKNrpi0RF7leySxOxoZm2tBAyVomLP1KEZ6QGVvIjBG9YkSlVK3M+Ny8saF6",
+	"NRqPBF2bESl+t422Nf34ExNLvRo9+ebRuEbqePR9niyZfv6sTt0FmcFvhCdjMsX/nvyf//W/pw3U2Cd4",
+	"chhBTzOWMKE5TWNEmSXjCS7YJpPXPGEZuWI7Q+FOXrXRN/cfPpzGPFNNGzoV7KOezOGJqSFUwy4vmd1V",
+	"T90/cpbtAvLwmw10PL7/YDxac+H+fT9G1jNmuGnNRMN+Jv533NOEbVp3tHj+4BV7thN0zedvZK5ZA3H4",
+	"BMnMI0gf/GcrgfjOBB88lMa/5jRLMsrTOIFL9zMSB/9sI84/fzBhzxO23kjNxHz3gu3qtL1hG0Y1F0tC",
+	"yZymKdlyvULpQdfMHA/4CxfkwSOyknmmyJJfMwWPLHimNKFCbVlG6JJyMYanZa7JJqVcaPZRE8XmGdPK",
+	"TxVFbDHZgMQTQ2PD/O4/+LbKxhuqNcvMN//nr//Xyf/34d//bVRdg/Ho48mKCz16MlrnSpMZI/eJluT+",
+	"g2/JNVd8ljJy8fbp8+dkvqIZnYPchYVbgPyur9jTFRVLRqRId2S7YoLoFVeEK6I0T1NYl3meZeakmBuk",
+	"edr2hhi17GfjdP90efn1Py9Hv56dfPfh3y9Hf+41cUOaIQlEoCCMZik3Gwf7NyYqn68IVeRy9PByNCYy",
+	"I1/DSrxguyhXC3Lx+jlwCDD1Fdu1sbT5+VBm/omvua5T8l9yS9ZU7AgTOuNMGfluhOZKpokiVJO1VPqc",
+	"PD7D/aIzxYRukqUpjFEhi6/z9ejJg8dnsCX4r0KMGj5fsgxI/JkKumRG7jUtmyHVPlIs3rr1+inemBxj",
+	"GX822sIAlYIuNMs6NQp4oS9hcJjrlL3OmGL6Zb6esYYrUsBvSKJVwxrosb92UWQ38wz+X+f2IoFv2CK2",
+	"sRv4EdZsTKb4L9hWOExcK6LSfNlALj7ed/2+Peu+0l9bHSdOKv72VQdN9gsHsdvrfJbyOTVjxw/EpnjA",
+	"Ll0+azsOwfMHn4U3VDMQKxdK8aVoUoAC3VEQ6h81ikZK22jNqGYTkCmT4rXjUf1apnzeIGfM0CcwNNnA",
+	"Y1YzSjc9Cca3DieW/SNnqnFZpx9PzLrQdCY/nmT47AlPpnaxuViwjIk5I/Y3MwX2j9Yp4IOHEy5zoxm9",
+	"zuSCpw2qZ4bPmANlHnJHH/7RSiO+N3GPHkrrWy7mrE7gS6kLi5Arovm60YpQ8Ilw1IXM1tRoEIlhJfPu",
+	"KDb2e6F55D75vue4Oby+z7iKZfFdyRXLcCvMf7XtA/x+6OL/Da+aO7i3Htx/9JdH3z785tFfOq+uX2hM",
+	"dzJ/xS1KpViOnbZEHp6pMYGdIeyaZTuS8mtGllSzLd2RFVWEbjYpZwkqvKATN23wllY0qlCRBRX2n7/e",
+	"f/AB/+vh2Z/Vv/3T/v23++NHn4off3v06Z8PzT3957XqpfFSYDyv2T5W5iJ+fHa2VqWZ4vrI7Ept6Lzh",
+	"oG/dz8hXW9XGVf7hA1nrk3lXbaRQDLxBrzM5S9na/OdcCs0E7CjsBN6H9zb4xL//XRm6fwuG+rfMaC2j",
+	"//te4fC6h7+qe+67MGKdecEwXFCesuScvPnxKfnu0eO/EDsUSZimPFWnsIr2i+C6mmt0dGwyuWGZ5jgH",
+	"nkQcX+PRFRfwAxOGhX+t6Lyj8ch8g2p0c+yUZuvRGE7v6MO4/jXch8gw7rxHfG/hPv2K9BSflrO/s7k2",
+	"X7hIU7mlYs5eXbMs4wnOqnKqVlQTR7AiimnChTGJ58w7DUGf1lQk5voAm/qciNxY4CuGDrwdSXhChARb",
+	"pbyIi4yxib3n1GTDsklCdyXRyYX+5pE/I796UTAemUFGH+x0/ftrLnLNhn7CLCcQRJOEm8nT9HWZ0PjH",
+	"Csk0rjkkkChjggBJZLZz8vx0VNuPyq7FpjRuWC1HfXSTtabzFUvA6RSX6GWnk3ZbCiadsTrxA0TLUwLs",
+	"wDWZyzVTREuSsA0TiSJSwDtes1ESPySkXhm2kAvzmvncWoql9bmwNFF1jkBxHOHF5/iBuTYCnIqkuICK",
+	"zydsk8odCxd4JmXKqMANwl8n7mqqi0cwqcl2ZVQgIQVr+Giw6w1ioPHgKk11rroEWegrfItvVFkEJDIM",
+	"4z869qvXwAtsvdF1SVZ4hesrguIrGZPZTl6ZW8esyigiqcqu5Sin+dvkK0XkVpDiFeSWLVXmhIQLXXw/",
+	"yTO0lNbl85jIfJYGFKGCYt5gItlIjldL7XPmFsiz+BaBO3Ay22nWf7C180XUvrYJzNfajxmjKsaIv6x2",
+	"qM0YHjTrojPesDAZ09mOGrKKAQKmV5pmmiUTqvtqpCGPRvSvkAedryQwsP2qhywxKtFR3ky/CFGezROu",
+	"f7i2CkJFUsy1PcS1CVB3ZbedMbzXzdMDlibhC/CZcM3Wnaf4RyPj0M9q3rUfo1lGdy2iIzD74j9fcye9",
+	"etxKmmY2JBX7mP0V/96lSoDEgf3D9R27LSh/JxzTLti4asvaKbRv+U9cRbY9oZr23oGAfyIbEISpuj70",
+	"kn3UNuRVXRYgqPyx+Ly0fAX/4tcs1BBnNDVqmFmYf+Q05dpc6XOpzEKnFOIJUd3QfPB1xuesRXFZ0FSx",
+	"mCoMJgNIXSqIO7NkTXfEjExykbCMKHO7O9OezHOl5bp+Y3OxyXW3Zs7n6OoxpMtcD3ynyoowpv9Q03pb",
+	"z0dEdhjld7KgaTqj8ysVF50g3SKayGs0+5TRO/AZowvNV1IqRhaZXJ+SH9YbvSMwijL/B+wrx7D1U1jh",
+	"SxmySTt7hzwFl43jh67XLOcYaR/ucterb83D1pNkXm5Upd5wxRRG4dDwRtt6DAtE7p+SZ2wOQkARo8QY",
+	"BY4qMpdiwZeTwLPQKeIqnFG4HYpVrM7Rb+24xggdnGSFeaNQ6lp1x5Bmqwrvb+dBKB59wxZNAij8YMc0",
+	"XoljzCFGRsfAr10sslVcrbkI/3p/3H16K+qTDd76RzDMaeyOGVMaT63R7atq1ZDT77wxcsME5fe+HhNG",
+	"5ytkeeeU+ZZ8fUouBGEgD1KudJNQCDwoD866oiJj8/hzfPX+N79jAfIpwi7f8zS1Qru88nKxeOJNSq4g",
+	"0r1kyTnZZGxDefIEZYvZ5S1NU6bHJDF2hpZocaZSZueEi2vJ5+yJe30MxqQwQopkbGEMEEh92lIBIUSj",
+	"xYLfz93XEhQaOyb4zeCD0Tv6e5mLxCdV9HYiNVuPc7lpsOO3PDGsPdsZ83W+MgJ1xo1xbq3502AK3hIz",
+	"opCBDTMeXbGYntFmdQIxsROPGVWRa3dpNfk6+fATaiTWVTCTuT5tMDXpUJPGvTPbxYcHz8x2JYl9kPD4",
+	"2EwsZDYHf14Xp/8QPGre/DhnLGENtjHGt7giGQN/S1wmlfJpot8pMnR6LWUD/3ExT/OETYzR3+AVhJQu",
+	"a/a5o4hHr9HKN9d7LrTRlmR8fuZSz67RD9G2tDZjzz39aYzpDhNBhezrrsM3cpU0We0gFbsvZyfQ3ONw",
+	"YNaUCy6Wgwgq3rJERVadK5KyhT638mrGUrklZw1+AcW0PSPVLzEB4oEtuVCECra1LlsI66R8wVycq+Vw",
+	"/VrEK7wbVa1oFhFP01zRJZuay5L61IwpbMB0TDIjI1niZfVC5hlJ2JyvaarKRDS6X/JNMlgkAFGDdgjf",
+	"aN4dz95bmiVw9tAvuuUikVszaSG30c3CJybgJKl//Ah7ExPj/rSVxVrl+IcnpXzOwgUpL2eVmetHwvFK",
+	"IBcrqxBwcOk4luR/aeebb6JD1HZ7l92Fxl4RczW+eP/uKUnoTo3JlrErherPz1IkdDcmayn0Sp0HTGOk",
+	"B9hiqEFBnLwsso1IoCLUFBLK053ZGsau4D/gs/Bf7rNxxQdIP4IHp1j+O/XeIBl7201uFn1NJnz+ONbS",
+	"/ipLVQ2oX9ilS7Tty+DGef/2WYPKv5NXF6+fv2A7VWKM1jTSFpvoweOIUWQGeVoKdVQjT3xyZSmohIUw",
+	"P1QZBVH5MJcyEl6xDCKeYOA9Ge7quVtdls5SlsR3tkEzbLKKf0aLOoHMhI0zkcEW/jpURZ15tf+KNdpG",
+	"G6m4jof1bNTRbJ6rRnCFE+U88Vyxc5LKLcuIFEwRmjH0EWCOeDwEuMnYgn+M7wWmlhc52W58qNeQmftn",
+	"kZM3ByXCLo9NzJaSpFzr1EjqPE3IjJEVTxImotu6acyXfBdMPMiYrFuZ+aJxQimNzsesXvRb+2lmnW4E",
+	"c5jfK+eC5Iue97J57W/h81HFKAhnWVPXbrFfGqQx4LniNIXORSdRBuosJUF1kO5SFnl3osOUSDiGQlCb",
+	"090qBiVy9lcQKrPqrSiU3juSezW4CLtodrf2J/Qf9XjjLZTRlO+StnfgZnFO1/ACCNPwe3hMhwiVJh3l",
+	"R9bgfFswBk5Drxr4a6XqDgkr9lRHQlSkaEeuNykzdzpcT2ATGisAtHIbz8uYL17SSFqvOEo1vchbbH3d",
+	"FzSWYfQzT1MOlkgpYcyOYu+zFb1mEHc8J2dPiJADaB6yVJBQ4Vdrn+ASzLGyUKOAiOY1bDq7rzJ7U7ee",
+	"2KZ8neNoy/e/gYfdv+oCNdQohg0y8NCFax1cwnjXhtNuXc6uG/NI18ydXKUwQdTZb3ByQ24fK8+7lE2n",
+	"8G7RFlDEfIxoesWUc5P5vFIp2BMQp/S/84wRmiqM4PyPt69eWj35B6EzeimClGEsWJ+xJJPzq0KbZsqO",
+	"bX69ZplmH1FsGsuNz5nTuJHE00ujyoUFSve/K1cdf1tP195mXLNXIt1hXrRdl/eKtdQSwGy1kT81Nzks",
+	"E9aqoeHmfDGbjMsM00NcYDPue6kquc0efNTmaWrDBahK22T4K7YjiqJlwvW5rTe0yfQaknu3FDLU6teY",
+	"+WTDsOYd8zNLzgklc5TSUDKl7N4TLa9YyQuVcqUnXq2G/ZrAQ+afbD1jSYJbUXwuujLzFZtfDTRGVlpv",
+	"JkVGXBuT+zXaWg/70lxsQtrS1Lj1aFN8bKphxcHn1jo8ScXHetyP6+YaSQyC+8xLqq5YMi6ytpEtBGOJ",
+	"3+M9k1mr/NiQ0OqTWIF5SgtT2rkmQRQZojbva5ry5EnZA6ClvPJBUsKFfYZrHw72Py5kNgPDG36+EnKr",
+	"Cmsew65ruiNCapJI0DdOL4WQE4wh47hW3pAZW3EBUYI5FQLqm1xI+pQU1WsMSYH/9oMRe3zXcs2EPiW5",
+	"gLChMUDN05eizHggYPmamdnNpZinueLX8KTjJqLoToXp2n5WLsuBEpsyi+IAhBZKS3dIYd0wHm7/yy+X",
+	"saPcKozGo3B25novqMfggyexfojHo48nZsCTa5oZQ0CZkWH37Zjmv597CkBpD6gw/34pnzpCzD99DSJz",
+	"L7wv0YMfDGn6NB49pZqmchnUsZTl35opRZcNfiqqV93JlrYQx30oxvSOiLIeUhXE8MwkzBqN5ryjWEcn",
+	"HSgiykahewiZDYPqj/q3fwqKrRSKmkTC8QC/qRluxxq8akFm2f45YI6y6PJJpX/iMYPdmCKDAoPwQlMo",
+	"GUBwGoLMfG5DZrbQA4ylvtFIwbXaZ3mQIPeBZjKCeY3DNYkuJvq3fPFZ5EiUC6E67oznSuUsKaEQQGLT",
+	"VrBOp87PzIWFtyE5ba8UdFcXK0yVwdHH1an0WY9DvHi1tb0L4wNl5sXa3F0RReXts9Oy4vzwQRnXxJZB",
+	"fvfpT5eXp8W//vwf/QogBaEwtLnK3r99hjeSTRIg+F5xV91/cPr4rCDa2Aq7SLwHPjjonNtXmjMAIMMQ",
+	"87lJJhUjs925vdUxmCDYkmp+HVen7JuDSHLvRGm6sIgXXAGmyO5o6VQ9ix+13EzyzWg8osnfc6VtegGu",
+	"R7zeUer4pSkaapKfYsoFtRl/XykHnuITjfv6kWx5fltJRlPcy15t1KVBcYUhLrfZVqmmgjCl+ZpqeGTJ",
+	"r5kgxorbxxWFiXi5y90zC1/iz3GZv8uMUmW1kgsr4IdmQQBn6kCh5o/m8eVZB+FHCENU6L/TGATSouoz",
+	"OrpACZPQnpBlRoVmCUmZ8tm4ccFWpPS2Gor2MfPGTl5NFqyX9/BHxtC4BwKGKW72nSbdDXKGB30R32he",
+	"PHejmRUEn5StsHSVJOA6sOsFujjmGUeX1a7/IPrcO1EK38nNSb5RWF7rRbY6HXWlBbsN7hIz4ehV+su7",
+	"Ud3PcGXL+xIwS8vh2Dsy5w5XbznzjEHYITJa8UPPfIuYzHdfaRn6ELnsqL8LHbMAb4wWKR9LS3EBxKqv",
+	"jf8jZz5l0ynbY/BYQ7YtOEyZUWnJnKq4ChfBw4k636p4O9oK1pnMRUK0bMrZGZ5O0ZLAPyQpodibpuT+",
+	"u0xlKsN0xnEOCuTPXqnxx8jXb0yv75fmXl3zLwnvR0t470igDn3cX3Laj5PTvq+wCtLUq2i8v+fM9Orh",
+	"PuzSrgjnu729D8pbN7on5q73ykOPeRGqlBzB3Iut8J3afFWC9tZv6zPrr+iW3+yXfVamcL8E8pC84gvt",
+	"NB7nfN3xyToqJ39GPGxd9nUfbZIMvAGlRTNriHnDODblAlL6MRhrrzfwlAaKIk3Lke9AtQuzzfst92v3",
+	"xhD4tgLXMUg19nMcFwvUZ32PcwSK8ModHgQk4qjHoZjXZ3UoXiNQygCZ2nwE4PEqevhxeftT65SOcEvt",
+	"cz8dJy96z8TjPi4BqPDMBRbso43bI9EyWubZtgyNFTI/yoxsmNyk7BwyUkBQlBJCtoUxEOplHj0gZTSJ",
+	"K2MBlJ0F73i1GD35dQAAXr5eU3Cz1wP1YsGXQ8D0/prRzQpD9iHSTHt/HCz7WppXLUIN4QqzeQTbAuKh",
+	"xVyAJSM0tfkOzIMHQgoVKeELYgodvFK6ZALjDFHy2yrSQldGCNX4hl3LK5f7bHMuYPeGFFtVoUQtNfWz",
+	"9qGyzxfzjrxDzD0TMmEePHJLd4QmCck3REvIgcRE8UWuaEps0igTSQQycrHgguvdED64cO98KpIpJ0VB",
+	"Qv9ytIYEO9xp5BFIabTODMiyIwuZdZZudeDcwnMAMKfQ+QE7MWAF3rDQgWNllJlNXCmpi5XYakbyj+ar",
+	"JmRCplQZwM//2DleFsm5Ylkms0m8DOEMeqX0dLzYRLe+HpQ1o2ISZgBFeJ4SlWMuMsCrSUHoNcvokp2T",
+	"M1+t0ZRlufnucTQ79L/kFtCuyXePjYS+f3bmRgF0VnnlYIjGEGuGI0WvGHlw+oD8P5GBeyxNcyDc490C",
+	"pwMdLDECKLOIy6fklZF4dWk0uAgjqLZwOzUOd9+vWHVvPnSzlYqxsEh4Ytmqt3zJ1jZBdpYOf7Ey44IC",
+	"/8WuqXyfz6/YUMUxZOLbS+UJs3aqPFbjDQ8Ofxblk9Y1Ocj8CbWYw0yf8WhLM8HFchAK8C/unQazwn+z",
+	"hxUVfPYZ6CfxkNsfa106V8Iiu0YcEBEw6kSh6zthamDBPzBh0t8+DUh8KRPWDCe7yOQ6htkLcfZNpAMY",
+	"ag9E5lrxBHP+6xPqS1sH1m3G1vL6uCupZQ+EYlgUeNb6SkYFLcVmuCXqwyP7m7BVZutvyAZv/mAUv2iP",
+	"FK9cZzJNzbXOIASFMJoRAMXYbngDxZgmzvrbUkVmmavJ6aEl0GwY78C9+2k8wkHaAq6+WsXFZoKyJMhC",
+	"0qHZRhWsBUt8ll3RleHjpKQxmD8YrcEVnQA+tf07XIv4h5iBu2ZU5dkeq4mxjqLgxtuKdgJfqaKeGNRG",
+	"+4leu1DhLdiSLt76kc71UDDhC6LoepMG4P84KWuwXTHssgK47mS6ZpoaNp8C+CZ0l8Bak5lMdr5sCuLy",
+	"CvpSUUWmYGJN4btT6w+dEpqx80sBiJtyQaa23y18lxLNPmosTqnkw8lkkJX4FqZWBZNvDY7n2cKmaAct",
+	"eIePZ2xtwFdsLfFtKeoNfi5sVbv6+5HUr5SsauOGuKYBKk8QX0cz0LrFqv1eI9gkM2fpVsWfJBuWzZnQ",
+	"1GVbJxndCszFDZyeCFiCw0IXHJYq5rnwKwWNr9YbPQHjdXLFdtPgGSYSSEupTC5Obe6qgPou93t4oRwh",
+	"qK/3IBqKJj6aLo/HTl3adqgQ1NWqhY429AsFJgoCLBYCQ/HjyVKe2DH/rqQ4fUO3P9v6qODXE3XFNydy",
+	"gwLsBI6tGczW5mIbse6xjZw++uCu9quiiDnYWqMFESmKSobpLKNivmLq1/sfTi13T7vTMWGYLmn/17hW",
+	"eGEdnX9K5Fzds91hTqA7jDpdJ2MCf/f58uUnTpGnT80K/fmU/FCgzTnhsM2kuQS5XtkNTrnSLCFUXwop",
+	"IN/OQWfAahip7/vFGFFvRD7K9vLs2reoOvecZsnAm87rV06/4IqsDFHQMVjpU3KhScoo+HeCDDHI86/r",
+	"YBXNoqH3kvD1liVVQAUupDGZ7Up3aV2POCdrLDungpwVLcPun52d9VTpKgpTVCpB3owjIqLDAI1rugOH",
+	"EFCBq3UGm2zVNyp6++niOluUtO8e65W7HXgKRK6c96y0uJpe3dKCctGC8+JbAXvCwo57CEsG2ai0aOOw",
+	"88DYa2rEyGJsW0RjT9h9XG0lIrvkiUPvG+Bwao5vIOCpXrH1OdTNFPjpCYMwh4WydMjWB4OgPIa2uXvG",
+	"P+oLcUxfU4Pl/MLHf7ZQXVSEfwg1lgLLyr299jLrf5bX7FbAT3CSXUt7jIB/5XOY6363If86SUcOlBrW",
+	"ncdLNw8LJXYIkGLc7qAhsFptb51Xq1fjOqu2heTHAiq2+Xh370TXpByI6Nq5wDtXnwUG6vbh0Q7HmpBN",
+	"uU6I3OIUqW6lEb40dqR2zfYobrD9XGDHyeY4IHegtNZlmzW4ROoFJ0Manxe1sB1aqMbEDMhKWCOckooY",
+	"33HKVJovq7fmw07KDuph2Lq1RVA6AsqQsAZ8hWasDdH0Uu8Wd/ZUFOA0+O82XI7yhDYpdjQdmhTbQykc",
+	"g25ntNWELWie6lPyzuekoJJIrdfWd1oGbbC9yfLYttCuEfAKxYlModOId/g9eERWMs8UoUsZEHMOSH55",
+	"BprIjM6vUF0O4f9SCfrqFdvovgUZn3ot+FOpdJuHnM1llrCEgH/GWlT2N98MzVmsAf7vmEhXCGYYnmZ0",
+	"lgZ40JgnhC10YPmvhNzG3O8LzbLGShx0UDT+nLBU00ElHvhG0/dCI6R/5D0gchzMJxysTGq/g/KT7XfX",
+	"kLxLhbvS3C6pr8iaJZwK4npKqmCTQKms7o/eyuJ1i38UPmVH8G6zS2FLXgBCKeJVxun3bhVql67387iK",
+	"vR8/aD8hacLPJxi73/a1q3CDWK8S32vQWcLwXm9DFWl9GVWcbLYOuJ5WFJscy8IlZRMjT8kPdL6y/0LE",
+	"JO1rvaRAjWvsk7+otvmBwEVbSSA9cEOzSEdsb+zVF6TxMrNJcmqypFw0ve0fSq1sHAKm+g6VjDUjs108",
+	"VbGhheh4lAuQglGHvcK0PymwBKhIiNSF6Ox3P9vOowFHuxhvdXGqK1FQ2I9v3rCNzHQMa0GxlAvWnlJa",
+	"dSWNi25dXNlLhSXAcKfkZZ6mT1wf6qKrtsVmU4ibK2Rh3rd0OJ/tJs2mgk3ELHnuxoQLBHrLEow0DDZd",
+	"goMWy4TwN2iTprEeW9D+rWcVoy2YzbIdSmdSrxzB6rQRm2s40aBAFOiMwz/gbjJXeBuND6uKkw8cORmj",
+	"CaH2Hz6Wdm7zhdd0R2YM3I/D+hb6rq8LGE5op9I45+WDswM2uclP1OC7sppkwQJup60vE91XXhWTmQ0x",
+	"+v4HgVJWyaYtgV9es2TStCCWBnjID1/4zuC1+HdRAW6oM65ryEXWAmyt77EzsLlWRMoPWVS/dA7VEkA+",
+	"MDGhUsPbdmsM2sesGE3ILWYGABmId3k6ENL7nXd2moWMv+1Nl54F08XttCfnv7dfiDC//fhESx0rgw2E",
+	"HCPAdKoTCrE38mHtOnJL49m3EExl+KdCLFdnUFyqpZPV545110/QHaPS4nq/e/gobqjSxb6XS6rMCjWC",
+	"4jfvhS5d/oXWQ1z1QPEDoGE3OfJ8C/06SoGQeuKs3emTwPgFL5FRumYFJHWYOKUoiEWZYfsZKZanZIpd",
+	"Z+x3NFMhdm0YCiX0Umj2sbChvcFNjcVF/uvni6fnNg1DAw7KNIMVnFzTNGdqal9QFnBgnjKanZKpTf6Y",
+	"PjEawZrQIOHDjALpHpfCrJVdNjfuKbF4DU+KHgSYmpRgSyIX7bcbMN1Aif/0iRkD/hO0fAvzgDFBbF99",
+	"eimm85Qq5bGHp0/IVPGloOlMfrxHcy2nVuphi3DMkEo4SkG9YhUc3XDLRuPRymHXuswXl1UCXWkUA0S9",
+	"EgHRLLV2W6tRZ/0l1Lx6cGjQubvT+ASWHWK3YV7jfrER+3JziGTfpMUt5VA6s5BZj5xM87SySPVw7rgm",
+	"SwlVUDX0cGN/Qg5nmLmYMZXDVbaSaUVyY2lALGDbYD03JAV+iK/7kWNvtQ35fGJwlrTj3C2Wafe7Vuwa",
+	"aZrptqYPg4n54xQwFEuE0RJ/TnIhUIHeUCPhi+YAqJ9AXvAEeiiMR3QmszKmWrx+1Q/G2ptw3O5+HMRZ",
+	"bDMwOAFyp7kWDS51zTZFdpRN8wmS2u6fradGs5jeXz08W08tVOv0vpoaA2z6lwdnq2kETrgjKmV1gR65",
+	"SfYmVeMgiyfM9wH6rXwGK6lI7xmX+/s/KIE6lX2xkYS0l/HkbEe5Fep9985KzuaCtX7VzV5Hw1T5Mh5a",
+	"6Ei5SXw3MIqbG1X2QgGJGc0sKJfoeyp9iYXruD4oSAwvNGO/9eVSqoENB7GVVwH677vRe71PclvgpFHR",
+	"YF7rgYWQJfkMH0CJE+ujwkD9MU849GZfB566tMrQl1IB3iuRyTaI1uUZp8FVY8/6kgpsTwRfNipWMgAi",
+	"TrONOkgJMosScyAcBe2xLg9qjOLm4BjebbTdr3EgoqpL24x6FhzcLpFmqwwiycjO5qK1OhMUxGKHqcGh",
+	"AN4nI7joGOM0CDrX/JoVCkSXctAsj/cQnO5MDjjKvs8GM0Y01cw29Ue0CRtF8Ie9I1xQSXHpC62aUs2U",
+	"bifapifYZ0pENkBiRCls7AOcFWZifXC5YcIbY6Wc2hnzVZAhaIelz1hsjigp2EDj871IWLalaHZ6cZ6m",
+	"aGu5JJwj5tkcGSgWKCwzRZASU9n0CPMWmzIQIzGY2jvrch+gqi5cPVvvXDt4oRZkhr920pfFu4r3wlSN",
+	"gKe0+33Ho2uu4lElW1Gri7ieB1gZW/ROnkWiesPAYIqtdYSM3Vx7rdRRjGtc870MIH8ka0QcqLgV5oXP",
+	"SV0yrSohlp7K3GG61hHV/5hwCNssFdqBGbtz8V3C3j7lN+WS0ldGhlswWl+AiH40V3HrYsboeBWyKM1x",
+	"VcT1NAzEGx2w9hZw41OBTLrXyxbfdI93uxLj/lYww3DvqX35BpC4qlAn+J1up6Sl6Fh1Fm51ftcQFnYS",
+	"R3bU1vb+83HUWtKOcpd4DtjnNnFrVDMikowudKASQRxnwzIFwNJdJkVl6W8Xch8igI2A+3wZTYEwX3j7",
+	"XxcnDx5/465DKCeNfqSx29OGZo1Xrbu3wEFgM26Dsm+AcJWCfWUTaBKW8WuWRNT4FttiuOJdZoA9Y/Ze",
+	"o7ar6xfCLlVnb6aoVGkE1t/KzFjQRLG5FAlJpbw6Jc81uWJsU2A/2iCx+U/kCJmVjMhe8uRvXKbUqbVV",
+	"8fHDYsHA1n6DKHSRs4zzmmQORLJtrAtb/ePr5wYW37xhSqbXLIHCmxi94CLJKI9nWfnslxkXSdFHFZEq",
+	"xLx/Gd73MhfJX91YMUIa65ig3WoIJhhpQJKLJTb6KaZDABfGaEi+OS4XZC7X61JEN0g2s2kenUuKG/vG",
+	"Ph0cgEnGllyK9hJQbJq0kmkyDCGouenpq0qO91eKbGTK57tzSHkMVACXcCcxGXJLd65laZ8OFwVD91ge",
+	"h+ZYC5TbWXhOLj4cWcjy3pe4NSYyqodv77u0dop7X6Q/2DS//2I0jcEjrODvgWIfOotAyGspyYJtgzJu",
+	"STRL07peH+K41Ft9ewJaJ1oi90e+BATCECClFdczkpmxjHvZqsXY8PngYwEqTfeyOjobYDN9l5M++Jg8",
+	"U3oy22kWhaXEUg2oyTA6COwFADhkShPzVjnRoZTs3WP0JZOTWSqhG/gQqsOm08NetEw1oXoCkcyG8IXc",
+	"sgwkFhO2Tw24YOA75u/uO08wjnj/zPzv//lf/7ufKPHOgPLI81QqBslcmNMJGVMZFVfqPEgrxFowSJmF",
+	"4g7iO/7TjJ0iogcy/+k6CZJN8Ouj8UhuIAVpRdPFxP73XMq03Fo5BOkBGNJJQ++ct+bPCGmQpkE12yCU",
+	"Vuz/Dw2LUYFp5US1YQzqYWWuN7k+jAWhV3ZDTAkczDIjdnkIE4kCGCvQpmAn+geW8g38El9AM5ullIkt",
+	"YVKErjEAX6T8YtdRW+DkkVgHLXSkSX9YaFEcCk9tdfvHJRETPYixU90t0o5g51aunlgCO01YcwSRuqgL",
+	"qBJgLjkPWr8dvjHTuaA8vpALmc3ZOmplTXVG51dTMAgUFi+hwaA2gMmmZHHRcmF0xWUG0MZUkA21IHyw",
+	"wadkmjFo9T4limllE+49ZonPkDevAsQdVTxhl6JIjjPDulF99Yt34GFXMDMoS8pZlDAH26opu453G+4H",
+	"UdVQoHl4b3/7HVtwF92nvyJ3RXFJzZpHiYj1/O9xwzQ2q1OaRsuBn9ouARCIRTQWiAtHbf2UKj1RjIlB",
+	"zgq1kTKduC7+9UZSUL7rcoV9zQHAdmlphF5/XV1pGotAP9cEGMhmSxsbIOHqCiynFXVZxgg38fLi3Vs3",
+	"YgTvvJSO0DezoJLWlmJIeikFBuflZtPgR6o7INqbrNldDt36jsnCbIAg7l/a0gjbuTWtbmMLox9BpLsj",
+	"c9d+ysJyP05CANV0gjZq5wq4kZ9RTV/jKz1C+kzQWRoLKEI4BlK9sT9JAEPau+VlUYTVi3Jsq37TzVqd",
+	"JdWfrtf+jT0bNG5XMmUTT3BU3uAqo0B1F2S1KD22+C0B/HLk3u10nZygPKdYnDLzDYvg+5X7nsPhjxig",
+	"VxY3LBrFduhEpTJFD0kEVbD7djcZ2+Y1zYPnimWqsUCyR2uQmPEDsF3Q5BBHJzO2k+AplIr1g1TCzgZI",
+	"ux2mde0PCZKVHJC33vArJsqG5YAkTOwmOsMWnxFHoEh33tsZqBBYZAwFOpLA6wQaAaECuoNnmhto2ZlO",
+	"/ptlcgKHJ2OaiXhTnHYStFG2tRm/Rex+al0683raP+4b7nityD04xb2+4Y99vWO8/SEe6vUfeMF2x2gL",
+	"OBjyq7WxXkjdMVSWcLKfjd5yGJ7jwYCMrrWa++cB4Ix+Ssfcq89no47XPHOPtpT9zsnR2jVWJ/2ZbcLQ",
+	"A2PX8U5OjB+7fV5ecR+Qq/U8UZBNb7sGWRfB9OvpOeTwu75TlKiUqpXvw48Y7GDB0zU7JRConkJQcgp/",
+	"Ui4alyuWjFFFhkvxUoSY4YAW67K9AvjpKXgY7acshg8TOtsR35zI4kxYdduatDCXNdUQwY1DQBkau7gN",
+	"lvK1XRJwJBlyBr7VetXvHbyrKgu9Y3eFZdQLlLHiaERjYzoGxH3Uf2yfh8DigF4PGD+HIvG5LSMnYLyc",
+	"jrqhHo9uO3fiKga2dBtCy5628MAGpAeauRGTdZD++TocfgB3vE3zpTInj6acKowXFWpy+YSekosiZ8Gm",
+	"3SqWLhAaSXkYQis+bKQBIG29Z/lSUGHFARdeVqSMXjNl/fpES7n38Xfr8NJIn97Hv/JWbKWfK5WzxCrK",
+	"/XR8VDQjlnhDbDOlHAAdghamtn4Kw0uI8bABvwAiAQjyPGHrjQRwj5MXbHfaB8vxQzidQ8zWYk3uwmzF",
+	"0X+mgi4hxjJob8qvfd67VKL18P2qTv32dy5ubi4bsxHhJy9xiriYjc+6DdiBzlHt9FtPyryRRE77YGMq",
+	"p+8P3dhvJmiJ72oaZiyVYqmaILZLGXvN341AeJfgu5srgkvxy/YQb/GoefPjhmdMDVrpxsjYPM0TNpnt",
+	"5NWEi0kDbK8vXCgur/mKZktWS0GTW2E2K2FCc5oq226baLmlWWKBtjC7Scb9TldNC41sXwKwKQZqjtcZ",
+	"NXvQSsESdOoZ4DWBB1vw6kDtITxRdUPia8+F5j7PFTu3DSLgHoY0xmGe2sZawk3GrrnM1USxecb0pCHz",
+	"A0qA4IkQTglqljOpMY/QMPZ8zjbmJMJnEPqnd6ZAnzbykNiJzxH7nD9VM5mLtiOl5EK7FIxYWKIi3DyK",
+	"nCJ8QagNyTtwNnN8x36aFkeZXjHhO/FF46M9kq5fsF2RZK3yxYJ/bGgYSAEaMM/gtNG5DrRG3Kv4MmAD",
+	"twhD2tZuaiDz9ewWd3jpd89uYy/YzjYZi8WLrkpln7i8QWK6jw75ZfJnviyUm6Rjhc+GBZMO1DHuUKf4",
+	"ycvFlqI2y0/QF/ndU5LQnRqTLWNXNvfgZykSav0aUGSmzv3B4x4QwXa6U2Sdz1cuMXDPArcXbPcLlNYN",
+	"qGsrvdOvnC14pbbChkr/nYKI1nV+Lja53qe8sEgxVhpWH1xIeZqC8FJ+temW7k7JjzIzVzak3omE0GTN",
+	"EYT2kJVG2vdYbv/iwDW3731qWtCDXbafQ1DjBdvt7RsD+vv6w16w3XHakzTYHAEzdvNh6Cd68G3cTxQD",
+	"zemwCMo0WCAFSIzy7/Ujqsm7HQXyOZLG3zgV6CpgHt3hsg4H6L1Te6B5weua1kAtPRBJfRyXNTf3nm7L",
+	"Pgov7F8uMGOG3wDbtWvFUNDEKpb/PgrxkN0LNdQeyuVb7CLcJOC7cW+gjkqitoZnKZ5w6BXLdi0HrAaX",
+	"uAU3kG0Avz0lL6V2P7mkdi1904UDb1bfWnfozepfHHizxtXsoSqN1Ywi/ZCU7mwDE61uhTdtO5jIccIa",
+	"WZvA3YFI3oTUHf1Qfxqb+5R42sfhArQuXT9tMLK4dokqKITWFTF6Mvqfv56dfPfht/vj7z796fLytPjX",
+	"n//j35rXbTz6eLKCCrSRjzoKQtdGtoPq//YZlIuwj3pM6ExeM9sgFWuKpGBkxtMUe0eEWITfeSzCAmrx",
+	"/oPTx2dV+N/aPpSbQ7n/F2sSFd+r5rX3AqGSRmRuyF4MHGZoF29FmRekTPVOTbouVdeAw96t2Jg4dpET",
+	"KdJd3Hk7dCLY9petMSntgENcfKP5OBfB9h4numN1ywqIu+OcQ1GqBmetRVmJwbuVvmBhXHgM3K+SXdfI",
+	"y839BIrV6r9SQ3YEwLiHJQPDfBFMb0+UrkA0RubZJC+j7NPAl9VzN66d3mCHK3MKFiUmon/iCzbfzVN2",
+	"kbJYS52EbTI2H+wGq7quY75BXSRVr/v7YJsrfNcyYxPfFF1FVUX7W2fCL5TVN37oF0h0KUk1mxvDg2Yu",
+	"j/s3c/G74EmM19JD6sW6MRKGiTO+RMsG5h1pWD0Pn2hoYNDWClsuNCKTbqnrx2fVRPDyPjxzzjLXp6vc",
+	"c9w30QGbWSROK0cPtswgk5ewVDHIIupb3M/04EhSrZ6nYPGR+2LSDdzuSsGLakzPL3VW7EDYLx/CI/h7",
+	"Kqf6rl0/EfaOt+eNszX8hGy0kmmCp8ypVwuapsZ+s51QTpuDh1H4iUqoBhvBeLyGcclJALaTBcO1RRHx",
+	"3sZcNN3eeBS1O6thVwHbhgO6/+XYTa9sfYdAEkFxyOSKGRPG/O+Hlsa3e8y+MtdzBOssrQZIFPuH7vbG",
+	"sDAWQqOBUdZcv3/7LKamWM26rKZ79TyCVT7QSihUsbswDn6SEcwdM4H1Rje1DX+/UTpjdE3mNE0b+hYB",
+	"KWI5UflmkzGl4iqguVl2XvnC+nzfFg8LLK0uH1cH9yx3xW8O09vxlWb9GGE205RpsqE8iVsLKWdCuy4d",
+	"Tfg9jd2Oy8ZGXV6ZNYfUCY2B/b7mSFN72MJUmiiZZ7GStTVk7SRjYhRDYhG2nlhsruL9sjgzN7lhHdvs",
+	"EC7yKirDTCa74MGG7JU5T1wvqnjDXNsYtn8LVSYSoz9mDWWSLQgyNWiUPoAmWLDaxAnu5yjUCl/baucN",
+	"LBu2ogFNJ7fnU/XEtGgYvQViSuZ6Lted8eZX9rFP4xGm4A49qJuMr2m2q5yYSOJD2G0PYOCKHKVzkvDF",
+	"gmWuihu1QXd9k5bruxW6Z5NnG6mamrK6llxNym4r10LRefsDyixi0+7sW22eN3SIQm6KJzRbj3RD+1fo",
+	"hx2V/KB+r5lmGTTiAtwxPmfn3p0AAVmSArIO5K/Eb4BeeQ/v5BUT3pXbu9IF8iEiLFiphQ+FTLEgftmK",
+	"0xIkU5Rv2KKtV6PNXlw/lesrWOborVs/etFy/UASRRUkuRxaS2g0i0irLZx4f0i+C3wh3kVW6UnKBev/",
+	"tadS6Z+4iJq5rq1bs79YZ3kteeBd0BDOwlEMbUcQ/HqirvjmRG5w7BO4bYwAMiN3NHgNWpf6xvWgSHNV",
+	"NE6AUgp0dGr0h9I58ODYNS6Fa6y/A0F2w4UH2zQu9t9PJl4E+pNcHsMelcu7N0Ll/sB6xbHrnYVQyzy/",
+	"PdhYBb3uoBKLzq1DvcErfLRE3DtPex2eP9rzQsbYbcjpnbmsn0capTngaQ/4+hKnvnMvHa1/RUc6o13f",
+	"YVmIR6t5uPtqhxIFRxC1tRndqdAtUbO3+K3MaS8R/C44DUUjT5qcSAEpAPDf24yDM3eRp+nJXAqdyTTq",
+	"VWuq995HrLO11ef6yzQj3rsRbVO2Z0E5UuQPLYzWCXx9tPryz6SsHMnYn2dZFLyxmVlLKVsxOJxyOTcX",
+	"1j83/XpKlKYiUbaebBdcE1CUia8AVJrzRX5rXntCKMly4SGebWiZAng7JN5eCq7IFdto+0csvIxVyT/o",
+	"kU1WlMk/ePxNfXdhBd7kaWzBuWop5m08JjLjSy4au1BlVMvsK+XjZNA92f1jwbGw2ckKIzzMeQb/dRoH",
+	"M8zy7mP52n7nB6GzuiyzJ84SPi4mbj/eyDlm3Y5x9vwedFkT7YxsPvEqsz6bAUk/0r3ThMTQwlTBz3GS",
+	"8eONNKtf0P/9s/P3FNeEb/rNJmCXRXf/JdteJH/PlXYB2gHzxvCC8wC3phTypWDJ04wlXF/AW2VP18Az",
+	"mYURuV4Ab0/Ikl8zgX3mwcZIyoB0gyiotsMu1sFPKrZhL9n2+zxZssHrHE/p/uEjZBupIvY1wdBBn/Tt",
+	"o9REhgMPByAJs6UawANtTcqsGTELXBzX3Z0EcOGfu6ddMnMf5vXxvZql4L4Wfqxp43fy6qk3IYcywIZP",
+	"HNpd6yR38uri9XMAYGoDZtRZ3mNpbb1414BvwZi7/TTv5jYVAaRDBe2hXz53Gdiozxq8V/V83QBu316Q",
+	"5Wh3iT2e+QqIgaxx1Bz5IWsT0wE6J7eX+KtVlQwVM/0kRJXK48qK8iTGg2RH2J1ncD7ynu3VhkPXRDjx",
+	"225GdK2cGoLirmkTBzuhcn7jdLiuqOUv/iS3LDuZU+XQXdWYJHzJNdZNcCFYRla7zYoJdUqsUgVlStj+",
+	"dk0T36cRQKYqouRh50z3b8o65KjVuzoO5Jj9G5cfrZt1YHINAiYrt6LusUJha8NbOVPH5/bjdDxby2sG",
+	"eWlsW3Qhhd4TbEfmVJyH2kKt1bFvtm47NCOkWqxxtC8YeHD/0V8effvwm0d/iVULNGLYNnZ5hK0tIWcP",
+	"uWDuEuZrH83s9w8EtoeuP0AKOtikg02sPZF6DqusPSbEzkF1jTeAm1PxD6KVvsh1nrFzn8rHi6K/RDLM",
+	"5MPP9M+4/1JTe+s1tRd1CBlpmxnKg2tsewPO/M5Ka/uKtDomXH+Iir/ya0YYhxQPSlyEFeoXgJBIt7u7",
+	"ObR7Mmck2r0vFK59uEnhPDg+PWDHXxnWG3iN+ahc6M58XF6Ah+Uk8/95ean+88O//6f7j7655ezEjEVc",
+	"q5d9d6+yIDiBhhV5DUVhN6Kt46ef4rMHGL8ReK80X1ZVm6HqVz5LuYo0uHyNPwRtEp3KbwQWKt5l2K5S",
+	"NWTKqGITY5Oo+r61mdbDTHxL0ySlM5Y2VnWU6LdFCPZf0EKYra9Zdk7un56dnh24nsVn+yckIoP8rXjz",
+	"04eqmFXmusGM9RJ9ZkSu+IynXO8Gj1i8WR9RM7qujFU1ic2ONRynN1QzUCoulOJLsYfz0SaH7uOV00bJ",
+	"atZqOfRcpMKV8YwhT2wcarsyKwIf52htLmRGXA7+JGELmqf6AAwPSyM+0JG34NbyHbzzzrxScwj71Sp/",
+	"umt7erYvqShjmkB7RfBfWb+VXmXM9sBTmCGNafz1+38uxTzPsqDepB8AQM/S//FoQXk6sV1Ce5iDBOzi",
+	"pXRN4xImdiDjUjmnKTZ+jEu5PVUKKSa5oNeUp8ZQ739o/aa9Eu+D9+tH95didmPbPttpUtNgcaZWkoud",
+	"S7w9LZWmb1g2WXNhHcPdAA29Nyjokjrk+8PwH/qqQrYz9GtbUnibEZLDWnC3Teqd3Lzf3FjEvRprd57H",
+	"apx7SGzd3tQbulsD2+Z3G2tvWNdfQj/TzfOJdGp6e2KXVecb4xOYt3COcQZw2LpIQ4uyU486hJo9Pfnv",
+	"s5PvPvzJ/sfJh6/dn3pWkKYDYiaNSUEw7fhW+WS3uitBXdn6A0YE+6jJhi6Zq9Ln6hyxFWVQym8eaIco",
+	"eVWUnfnqZew37DoNY0G8xa6aUzFnmMSUC2ipFc2febUV71i2boPoLOAWVhQb36bmH+A7pKE3HdQaRXdu",
+	"fr41ie0X6s5PtbUWlO0UuWSxyYMbbMHYJKMNorzlLsCXM/N2N4JK/LpPpczKpaJ1KmuNvnBe4dvViURp",
+	"izGbS2C7MDctjdbyN/rkf1kxcJ1UNgoyE93nFJntMKGxscFliUi4WBMaq4mQxDzpanGMLedQXceo4NL5",
+	"CrRh5JIne0JljUfymmUZT7q9Vn7RXvk3IPLEk0FV0PBCU7lwkQvWcIrc4gbBMXeM7dGY7Jg2A0Nr20m+",
+	"GY1HWCAFA1ORTPCfXFxLPm9IhowrVjUPGBU78s0ZwQby6sgb46YaiirBtiP7C83AgshyhegfTGiWbTKu",
+	"4lPy4meyT5538XafbOzS02G/UD8lv9MNhAVsUmKx+NY0naqQuXuJg0PKMeqy5S5KMmpU7J0EHplP3zTa",
+	"2qvHwbRtFJ09DJLeFs++NlXvAaArbPNaHHOoakjExUEIzstcVlB3x5PzMky1+etXygPZrunHkMTQ9+k2",
+	"/VMLG3xfqCa1ipOkR9TrqX0M1exOwACnih16OVUv5M1JvlFEyyXoAfGyNXfpREMmP7qy2FuQuWahxn6B",
+	"m8Tph+5dO4ZIdAxwlwLR0nCwOPRzGSoM7YvHEYWBtl/mMblYjMkmY2aTicyI03LK3vFv+ns/ayZDpc0K",
+	"wgXplYqqNy2i6+wYxkYn9OhZf4PkboBaqQeHwvdr+EptkvUpJjRHJGsE1CjuxcHYEUt88RDEwDEMs6IJ",
+	"pofZUElfQCAQGQPrw+07s87cq4u5llk59aFXpmGleKke091kcpayRhueK7LNpFg6DywxumUJq7BAjrHl",
+	"l8bEB7/7AsrZfllhQx0w5xVRcs2wu6iQ/htcXQq/J0+IhdRQ5IqxDQwmBfMoiTuyotfVwrbWmxRHeY0z",
+	"bViEIserUmgidMYrfRRPCfajzxgRzKyHWsmtOCe2VGGiGLoykGSbCqgdSuKR9s0t1yCGuy6SPitqElcu",
+	"vgANYi1++Dk580leGQNYKdeOrfNIVK4KN3S42kFvHM+HH7pPftPtbDHPWwzpOU1TO7UEMje3Mk8T+xcb",
+	"Xsl2kywXgKsOfLoG9VDIUB702kPwi1taY6gpA+5fJ/KG6RKO8YM3GvQJt3L9NQv77YM1Cz+zoZrFMznP",
+	"48CqF6WSUHPr/I+3r14OxZYJhsJDWB8n6HwKUXyZrRFxsTT+nxI5V/dcNeqJK8dZJ39+UsZnHKPfa0wc",
+	"Wpph0CxPXVNnxPW7FHgWodmOzVP2A86YYFSv0NmqT8kPcJbt2XKhUCAa2/SUS4R8EiWeCsP4YzNqypVm",
+	"CUrcPZfwBdtlUWsoyeRm4+KMzb5HmVoAS0XmVBi1Al60QHgy1ySVypxWKrC5NZnlGhvhLcjf5Qy99mY/",
+	"GrLY3J0zmbFVFA30J37NipsJcSKFpStYP1FRMFyKeIGTXbjEYZNAqCpGU5YQKtg2jgrpKuAiZdEB+hDA",
+	"gQoESS5Qha9w7YvUNLg/h95EdgcbMCrMBLhYTgroux4qUy4gQSlbs6TIkFYNqT4ok2A/i2dxkpDUGCwh",
+	"7DX8YrQNt2nQKsxNn+xKGCxNl1ZlWuOAXe2eNM6izlJt0ixY3doR6b2eTsZMWrilKKKXWzF2osu9WdTW",
+	"x9mw0Dqahwi+JbfCjVASMf4YZYwmY8uvclGSm8pYDdCEHsHGI1jSMiY1BNuy7Als9CaTa6lZYjb7nKy5",
+	"MhLiiQsqWYYpFFKI6+EJsUTbk1MG/aU2MgMDjcYjEAHQUB2+3+GHjq/b6wCi1zF1weSzTObLVR9+BR61",
+	"6B+VMavsUdvMHux58G3vroH+t71Pe6wkA4g5U9Fb+Rd7h0GOz0JmV0Qu8LKzEUda/U0wmg0HcEPKXiHu",
+	"Q0Qi0my+4td99PNoTwkqpOBzmhZglk3o8RAnh2nlCgDtn5D/VGm+hGvnP1dUJCm7Z/5w2mKCNtRXZHSh",
+	"yyiguugEEOjDEYBhn3o6JOPPJaF+GDdRc3oTnZ8vnEe4qdczFHFNGq2nIlCX5kuyZlSoIg7mQ9d9fda/",
+	"9cZww41opgvc20FzXc/hLaQ0YrO05W7U8mBsVPC6wWW8V6PWTQGn2lzvpyPH35AgBevNhf5Q/1ZA/qYp",
+	"wiuW82eHZc1Wc2GHZcDGRD3sSV1a+Kr7cJ1Ko5cm4k9rIQ5qvBU5BqUzFezPuJDOZTE4DDLOSgQ6Xw3N",
+	"ZgqyGeqCSet0YkPX1v+JPtNvv3lU8qE+POu8bd04LdQfEkfAq+9OwgehMN6jJayxaRl4wZhWRX+Vbx6R",
+	"F/z7U3Lhq2mxUYR5qjnHB/JMHKqz6n+jVMq/PtQjg0a2zM2/TgnoxiLdeRhYMw1jMACkNFw6jo6Ss7Dv",
+	"5YavvKRr1p+UoiwvQs3cnYselyo8CrcMZIU3qRQXApFwQaGQi6LhRamg5pvoDSn4LazM6/qCAI67X5RK",
+	"a5HITQHovnShrVvBOlygYzEYDGa91GkTZNrjbwaUU31b1wlDzKAIdb6C2IOFFr4CmDEUFJaq+6Di8sJj",
+	"tuKpWwVu2oOrwh6c1efRqZPqorTUUPSVQqYqUO9qtXOWN+37dvpYNUBSmthuJZ2cuKEZXbclGtQSBJ7h",
+	"wIjFB/LIr/5MJrsiMqXZGoznPHMOOerh88Hbz7Vi6cKZkIX1+sSx2Rr9YmpMbBsQ9FMwkvIrFkk5CPDR",
+	"ov62Nd38ilP/sD8ydggl1OekumzvoJ/NlvHlSvdL7/DNFMIgZhi6PD27H+m0UMkpoHMts3JQ5iui5jIz",
+	"izvbEWfudC5oUN67tt1DemS8m6sFVOKd0mxt5N56E3FE/1VC4zKvfkNHDut6qXDzo+/uP34Qy/9uuJuf",
+	"8cWi1RofYMO2ximGGerhp+o2+0JHEat8+xK7THgLOYW+5LW0BX3HwYTHnelBUJwU7RpdHY+iDdWRSsdn",
+	"UmuWFILIt28CLQEgRo3QOw0FVCfSMwzVspEyuxoMVTWsbHSRyXU0qII5HGBKV6/BqE9jIK5Ec7mqs2C+",
+	"UgcWWR5UK9oIdeExZyLUdabKhY7Tf6EaUGCycXMpKA5yBBzWwlq7Uwxk68AQB9qcw6T+K4/aWymRxUam",
+	"Dc6rgN077OziO8VbzdQcJ9fsdkvnh9bnYV/RSUFkXWDgb7bDjk1AIYBG5BypMbftnbq3Gjb0DRbrD0dO",
+	"TGXE1/vMIQMQyM2Zs6MhBHTU+v8Srep3HQkx64bRLOUsI9Z4G4om0bCA7wPP6YAVvKX7qJnuAKLuKIeT",
+	"L5mKYQn/I6dp+bwoVPEY/CIFa2hzBlZ3pEYGg/p+ibYuBc4Z6OZXfDnOfPsldxVvDY9x1Ni9BcLRA6y7",
+	"8QLnMHQM2bBMQWfrD0O0nB8zuSb346He2tFqV24LD3X5xeo8A8e3ZY6gz4nd3cq6VjbnQxfzHu4BdqcA",
+	"O+PYaOhdOY7x0309yJb0o6lXwVJ8BlqWpeZAZcvPaZjO9bfSRV3v/m0ZH7NUgftZckqu74PPSUkixdjY",
+	"klitPtsZzcBnLWHjitkORJatvyznQDhF35wXuMZGkM8YL8Kr3fWR+KkEby6Cl52STcavqWa23BGTIuQC",
+	"PJ8QQZLZmIDu7+qkA7C6sXOGQm+NNIVpVk1GL8JwICNzMHJlD318GnyO+BaRKOjbZ2TDMrLGwgCCCBIQ",
+	"yzhaT+P4GO3Z9K5ZcUG7GhjPKTngX4l057MTrRfeQga6GI9e8QimGgfkvs7z4BcYO6UOfCeuSGDSd0SF",
+	"SGIoDwgYQwkikBDF9DlRDC9vTWcpTBT+ITfxfAoLHdOqPJWC1c8XJz8bk4UkHKMQa/OvnlUHie8tGQnD",
+	"GTUDs/eL9BdJEhkl3KYvTQpAuQieF/xWePfXHugNsO9SOr8qB086G681lT6/YQsubON1s1VlPABltGWa",
+	"EnxbNWg0zZ1vnwOS5YK7AWiaugyGVC6bvqeznUtUjaAgtrSB1VynrGU56qra+zfPcZWL9vNXHPN1bTJv",
+	"lMZrLlPUX3tfrH9zr3S6fuFHN5lAT7IsaNtvlxY+fn2V4ghDo8t8vgoCoz4mOraoHLbFEjSOwVBqVggw",
+	"uETMXme5WCqykmniKxuhVz4aYeh/xtA0ApFkmQRwZ/PeVw7+tCFSPXFBSBU3AWWufQ9lFaC/zalIeGJv",
+	"PexCSlNrB8b6t89XbEK3NGOTAK2n/mDCxG6iM8rjqkJdvFeizptMrrnChtlaEvhSQzeSpbDu9AEBXzAW",
+	"J9CGt7+ox6JYke4GD+a7FQ16awO4QBlLJobYlGom5hEt5i1mlcAyFdsqhbZmcUsM7JtqDCwaBAvo4GKi",
+	"V5AWai/Jat0u6AZGXcBcl47xo5DkTWRYoTCBsAPT0bKpTrVB5ZuNzLQ9cv5TzuNvhUiTbwYJ+G+WyQkA",
+	"mGfMLHK8sqkvh/P20ZJJxpbdI1wQfOycsBwkjCIsPzHS4+Q+ROv3gPzNokUuC/6RJSjpUFdHxStQbaEC",
+	"1rHreBQwzIee3qPwINT5Pc2XCnqwpZyqSo0cpJZTsbPoSWROFTv3nemMHt6YZtEniNPWRGwcFgy0Von1",
+	"11P2yTht8HtXnTsRbDyuHUYzeXnx7m3/6vmMzRnfdIMLvHHPwTtFtezQoj7MNw/6o/s6slKmnycrqhAU",
+	"m3UMR0FY7HbXboKClv2dBF3Fex0DvzGfjleU1DmTeeidttonkJrgH4U8l80mNcoK11hmQR345n0LL47J",
+	"uIAiBqDoQXVUQ13HERnSTalxldQq1hUW3QXtCdU4r/lKKiba0dd6Zzt34oJZurpzZ93UDnI/+vW5kxxU",
+	"N/phRwfpH3RwzCuvB/cOKlgmgkNo/+/k5MNvD8YPv/vUy+Hz0ByXR2ctUIRjkgtz2ULiE1hAFpEQzaEZ",
+	"WxqLCEoV3T0sM3x31MBasVVpAEs+vJFykxwKoZX3Q082OmRv+GRzqJvgk28NIRkkVxNMcjjrzr7Oke06",
+	"RAzEdv8uBEKEjiPoCw2zu1O9IULT3kIwOr++4rAB0TnubZyxuVyjFVAkxjrwiEJ7mFMBaoO6QtBA9LZw",
+	"QYyQOLVw0DRBnG49RvxnhCbFcmmuV5fi0YPvyDSjmmFzmwn7OGcsYcl0bJ2CZGrPUgBlPR1XcbOLgeC7",
+	"zgcIrVISbiyZxMZBLkVZ/4GXU+6ASJzVBeSP0O1ijK9iqGhMIYJz3guMvAnjzFahQUUgX7MxLjEU7gFy",
+	"bQJeXggeFPCxs51mLrySMbWRwphqh8E47nMbtOKivwlbT8GuaZt8MNshzvs1g3iP57SxBWcB7BgpyZqK",
+	"XYPnKmlt5t+z4G27opo5dJzA6o16ausY6/sgq/fE7PRrx6vgnYducxQpvQoYusk1gk1ARMfFrXgdSBT8",
+	"qpAvwUQgQ1ZUmauZJYdSO7zqMHZH29K6OCRnfUHG0TNc5vYaPwyrlKtIkaNc9kV/v7u76JGGY17yxaw+",
+	"jwse6Tn8cnfzGnyx44tHS5m81cYZN9jw4qjC+PfWmaKZWwLzJcgDu2JG1VkziA+EfRtHQcUb6Ehl8yqu",
+	"EQUezGojeHA0xUOs7tLv57uSqQ2Hb6lycGANgCePzyYxcLwfHRbCXK6Nsmj1KTfOV8S5POOBl3po57vv",
+	"7Dh9Hi78dBGK8cdJuCJ9/dwV8eE/MfaLXwzu18YTHxk7KnuYkuk1SyAAXN/mhftzJdgQK37BcIuPvtjI",
+	"kksOgCCvYtqj70G6r4crj+plYYVm3L/gn7CjGa5SclwkKGBj4XgOQY9OkhCzxjhzpaVkzzHymAfXYb+M",
+	"SxqrR4jxI5SdJFdsd472XDHr4iX/tzHBw1/8xb48CY9/PVuBpjnrTuZEhnCP2wlGGcviATm5hO03xiNo",
+	"XhlKqGsO0D1R8SO113SGNA7PzIIEsAL1hLzUloMSCRXv84xpi+F2TVOeeKTFIo26Wa5/c/bo2zjga3ta",
+	"tS1f/J7DMY3I2GL7VSxrBoz74JmitP/B2bC8nzgMkh3BOu7Knydv2LW8YglmAyYSgg9gMQwbeR2t+XtW",
+	"TApsFRhkxnYSKnRlyYoLhG1LX+fncEpnMscesEX1hX+nR6Pn4vvj0t548DGYzYfmrd4zy8bClpqjFq3F",
+	"BsiGwUAOiwUXDfmfBdKfL20HuaMY+ivMSXE9cBjPimsgatDTXMumsoWwzJwrovhS0HQmP94zL8U/14Gb",
+	"8F7VbVbM2xKyGUShQyeNQBncCCTB/uXfGQNk3Li0kwttHX/gjPKIllwRqswpxgZZiMRAidHs88yiHGyo",
+	"UgwTCOrdghyAHVzs5irnWpW4wQvJh+3y8aDCb83XTObdcfZ3+FzQIa3poP5siXCX14ymVMxR4xqWyeE/",
+	"GbSMu7FQzU36yPbrQndsN48lYqBHprQDBzlkynt5J/6YEgnPfMZxz66Q1Qn8VkP1L7SRHh/yyku9Z5b9",
+	"oT6HD7VZHMOpVNuZu/UplcjZ36UU2+z+fqXS28dxKx3ew3IQozo5EoEigttIYQaxNc0sYIwvJW0T8dCd",
+	"n6bNtQgRXCV31lp6hrXLMpuUbb8U27O3TOu4NUDTzYpO5isqRKnqLlCNZkx3PQE9LZw20wrNNiCp+QgK",
+	"WXNkv5YzHWlo16KedZog2KPCZqxOEuukqSsoa/pxQrVma+sPiz9RUBD5HX6bWKylYr06cdOUTVWHf/iS",
+	"890EjHAVX5OOtNzYCxoSa4Gs9h0/QFfr7XQpe1s8Umw/E64zdas0gyoL1xmqcrTGlcPYdK6aFrWBFSo8",
+	"VmKo+HmsckKUm9t5oXrAolvUJqkO0ae8tLsLTcoNvvftXFDf90Z2bxznLq7dCOVj9JKxRJGQceMG9Wd5",
+	"awS94LgOu8B19mu+gTtkUJvoDhM/ft0UdvI3jzsRg6o3UVE40uvVYoLFqI86X/xyd/W6u4Bvc2HMH2WL",
+	"WHoUmETvq7r04EvBklI/9Vjt89glma65yFUpTGEOVBXsrtJo7OQ/DqyM3qPDGJEZObnvyqPfbphIYhK5",
+	"qcdB4nuAKBvzcm5SyKhayDwjW8auVKnNyloKvRqXOnb0hpsHEp/RaO7ClotEbptJHaPqwtiVR5wEUgxd",
+	"Qm7PIzBrywKK1LxClwwrtxhJ+YJpvmaumKk/9b8AmZ1RRzebMa5/9FJzi1HbMrg35lLpQQ0wi7fiXTCh",
+	"8X+mMUnOV43ZIjIsgE+qOATQ/GKesQSREuJFxYMpbSYSWv1UsOYjzZ17jqM0jVWdmZWArHIRsHyAELGH",
+	"sw1HCggMJllaoOo2jWub3cgq++tbIBj6K1vm8cDt6py5bC6FXO/KTaw3GVvzHOHSzU/zXGm5jjp03XfN",
+	"OM0NCLY8TbEuZ8aYAMkUJODisSIMMu0yNr+SgkHFtN5Ksq023rdBHNdsSVGeAJAGBGWcCKiHeFIuGM06",
+	"OTqa22LfjTL3hUUTttGAYD5KkgW1XcfNbLhWro+jzLN2O99IxITu9iPXvRylF7C+fMzCPhpkDqdsoUmu",
+	"cpqmO2I4eOzgVh58i5eLg42VCd35nTFmqRRuCdbYjw87EJodB+N0gEkarPi4vHXl6VVXqpH1rYT/IpX7",
+	"SmWAf72mnXrt93myZPq5exrjdoE06JRhgfAYfhkg/GJbtSrzucR1CTGw8w2e60nDBXSEIarBHreolaGD",
+	"aR/lciptWfQE5dnCZhK4e2O+sqNjUj44aCyG+Gg8WjJjQAEd603KEPdjPGLrGUswEoJGlIW0gw9lVFwZ",
+	"pW1tvwH/MXH9stWGsfnKrF1GhV925f6Q+g/JeQbYRplCX9Yc6i0V5NYkDGa7zhWgp82onq9gLOjqBVTQ",
+	"FPYoetXhKrz1KDT99Eu7diVT+OGDuqpcDsgOS/KBa2Uy22kWTQl8F4F9MKxqBLZDFgaoma7cnmq2Zog2",
+	"WTqViLMSTU+UWViEA8aZuR+hRgTN+HYqoBtKHzpiViOgT7wH7Os4MoVFUEGZbVN55DXLUrqJpI3kCZcT",
+	"jyDVQ17hGwWAVB8JDk6kbcY1m9xf7fHS4/WQl5JJxmjftn5Mab6musn/BUe456eGrOKg9cNwlHWBDC7a",
+	"BqrKS1Nb3doeeQrD0d1yjEtsU2GJcEljktizbpkRM2tj95JI8I03MXN3PFJczFn/1AstNU37DfgjX+YZ",
+	"gtZA8f2eCRB2xDFOuXGJ3GiRRuxizqzDtl/r9GzJhmlc+Epc+fZ6N01TpsmGNoCeHqTn1b7GskzGoHDA",
+	"DenFru00T3nKkuJakJlLlrGp0z3h30qioXXYLfTYzM22QRKWIO7dnkOhozN0AkfGc8hVFpdx3fPbWN6Z",
+	"9JY1TYWQT2la9M7hYsEyJuZQCN6TEKyv6HXUEGIJTxqAW0SUf7c7YzJjc5orFm4xSThLetLlGGVi9Ae1",
+	"j4wNNNjKTta+7lm52JhxcaSL+Ybs55euWUEOjmzlyDcKmL39NijBe/ttvLDunSxSkba/1fLBZb5paZA0",
+	"9paqzZQnPDknZj926LERTen9QxxzK5kj4MMg51wkdypk+N+hRndjmtm/gOp1gJoVO2kF3GRPRFa4zK+4",
+	"CPrfTK0AmkDy1TSOZmp770RzVqMDlbFDzDO28iWjm9XYdwPCnJBt0GV0JnMdh4ePdvP5xXxoTJJKU58p",
+	"hjt/PfswdYLAgxtDzgkscc++Ph6L0y1DbCt+WUm65vV9YB83PGNqUHbwlW2Z7xwXBTDsBKsDXdp21OYv",
+	"Pz0ZlGr8rgZDa5vNNaQU96jvlJjNqeouiM7Mrlx1Z9L/zFwdX1FKFZ1yZWdhjT1ZzTu696VpGaL3rflL",
+	"WPxy4xnmjU2WWjoVtM7WUf8WHwdEn2UM5pBpMtv5tva+AmEg0vFRs9Jt31+PwQuUD0tR9/M/JJuqYIG7",
+	"SKfyox8hm7s0kztN5PaU7H+Qi7kMPst3mLP9qY2ut7X2I3Su+TW6n1OmG7qN+Pff2bM9wN/bKHmcnOh/",
+	"+IdJ+tLT/szDqK17Z+Z4lNMMi3WnJ9pQcDj/4zwGnwHzWr9zUKatxhf79tytRy6qDro4L5jLj83zjOvd",
+	"W7MWrnNVSRmLQAmXFagxmarZZH01ub4/+T//63+Dgg1LC45nRjMIhNuhV1pvwGSxt+IE/AAN0drqFfqV",
+	"QjQgRKhCOAWhM5maRwUDqPWgK1MPQj6BpbWQjT3RSl+/eP38SREdVi47ime2oF2Ng1rk8iKpwITHfyqb",
+	"aTu+FKUS6UpeuRqTZCfoms/hF/PvItlqTDKqLQCZGpMZhH1hKIat1M0aGSNLk1Qux5ciOFDmQx76yoV+",
+	"UrnEaYHn7/RSXIqvv34axL+//ppML3K9khn/b/jME/I9rCwp8QD5E60swJ8RSMHHtwHQqVjM80vR8N3L",
+	"/Ozs4dzXcQIDwN/YFD45vXd9/55jlXvAgOS59+VBYTbNmIWES4gxp+y8vpcJZzCl//H21UuCCBHv0Vj0",
+	"lTpmLeyf/pGXsMfL33XFxr4dOmBGXIpXwpiBMGFFpr8ZafJpOoaAtNLF38YkuOc/Tc/JNPj3FJpEQyhb",
+	"FFmDG9yhd3zNkJQ3Pz4lDx8+/A7SGt89PSU/S8F2YHRWshtt4qPLwxTE2vvm74IKefL+7TMyY4ongHNu",
+	"2QDBms16QZqCRUIx3/cIvVVgE+ypQIXa2kbxmBQYsKEbZmpWYXpu8fqm/7GlXP+/j9W06LiRMZ1nQiEq",
+	"B+LApwFYC+B+FejC0JMIpvfg7AE6yZRcM1gopXmaEpuJeSlcf3eqLajgWyYSMn2esPVGQg3tyQu2m1o0",
+	"YujqoiXJ2IZBU28gTtEFS9EGf/AIPGk2l3Pq+rVM7dTMfKY/vKPLqS9U3smcZIwmdgQt04T86dH9B38u",
+	"6JaCEZYq5uBnCNdkzaiAJB+7QT+AG/brrz0zfPfo8V9cAxCCJV3qiXn2nwRNAfJP7JbyTxzon5finycn",
+	"J/7/mwcfnZ2Rf5IpFwA7Mfm7kmI6JlP4F2zgBLy/U/JP3wPdYTbOGMzq3J+ljNn+Mn8CnEEuyLRoQTL9",
+	"M7ED3jcD5oJaccAS83Ehgzwc2FyAhUQ0DCIFOydTdDhNEWQFO3vYTz40n1zIbMaThMEEuFD5YsHn3Nxz",
+	"YCS7KRijn1hfCvxQNHJGtMmirtzwrx3hkRlBSD1ZyFw4isFbs6GQxZv5P3j5p1dcBT377Zcemy+tmV7J",
+	"ZGI+CIPiImBSm14R9pErrc7J9ML8OLVHi2tF8EXlPvad+Zi5FVM+1zDvgqsn/u/204YparPl+hzjI8WL",
+	"4IHeUkVA8hmeNyyK0wImxcHvPzCDbzKAOQGlaIKBLDNecC5sB3w46AgI5joeje0ucsD/m1aaJU3dOLC7",
+	"G7pLJU0mWspJSrMlK7EkV4j4WOB12ncfI7PZ/hIsmaxZwinA6FY/YIicgoRB0XUPDgN+6DEeEyuLijNB",
+	"CQJIyAUxMuGc/COXGuM606Lzjf/IQ8v6HoIUPqE0AIgrqDI598mWARrV2IsjkGXTN0xnu5ML8w/4NiTs",
+	"zZnAtqjc9TPKjDq3ofMVO3lweuZsh9Lfin5EkN0P2Bfh1X7x+nnQZvfJ6P7pGb4lN0zQDR89GT08vQ8f",
+	"N5wLGqa5sWnKMq3upXzB5rs5utmWTDekxJGEGT6iAOKZEVtNYWE5rA92TjVN5bJoN+U1LDItw3ZMv1LE",
+	"FhQYKV0r5ZPZpaDC6XJfKbyr4YyNUTJYLDDgfx7cyQ/PIB3zlLyxFErBjFa6tok+oJEJ6w9Wfh5KmufM",
+	"RXvhCLPJn6mS9nBTO1uEkdKgtnlvMJ2v2b2vp2Nft4ocYpUd71DlUjxPRk9GZj4/uZW/gJ0o5Y09+W30",
+	"4OzMgvRpi99d5XzzNzShugys8lDgfQHNu65xI1eMbc2B0iTPlogXkykNygQeBHMdgv4TFGo1UeGndc91",
+	"dwPDJ1+vabYLItFmXZfSKvVUV6UzrqzMiI1wovXmCzUxUxA42+jbJ+zaoSJZrq7vwIV58Idri9ATtsdp",
+	"iCYWj9xzPqNx55OuQ169d12KXWAIhSTDgpuu2O4UXYPgsjQPg+pbyAd8w5lXdKjt2kyMWNp4PFfEvFQm",
+	"qoGaMvL5sUlSxOfjtgzOk2MPvfU8WGmbhyyYkQTTVBr2R2aH0tTBV28hK6nHg+8hs+jThxsUMMVJahIu",
+	"FyAuIEQH5jAez2OIj3clE5sItvXVWqGUYHOZJaqQEtZWbxUQ39tn7kw4SMX8cXSJz008FyRG99u0apJ6",
+	"Lyq876OJjBIi49GlQUgKFLk1nsAlAppGx+/uWHWjpwUXvvukWBY91iGxn4tUD8pFtYDQnNOlR9dzwXS2",
+	"I1AQ1XjK3KH6AF1BYs3bX4miIqiMzVA4DKYhD03Nn6dATGGwu+wVuaUZagun5Adj0q4o6ibQTFgUZ4b4",
+	"BqtYZmXLdYrOkOXDj7cv7tPg0/8LtUe647nAv/GC7ayABovke5nsjsZtL9nWTuRT2S2ts5x9qrH5/SOz",
+	"uQ1wNOibyDABk3GNLAabsmI0se0Kf3hHG5HF7GP34BkY6MHZgz/CNA489E+Biwm15EXPafk2vPcb/seE",
+	"J5/w7KYs1iTgpfQu1RW0XZWAwSB2ZC0zVj9P+J1bPk893liAB+RmdaNnGO7sxUBcERsdBaF/TDY+gIwD",
+	"2RBHbmfDcVwJWzLtmeaGr+NXomNV7vIkm1uzWcY0XcCDTpnVBp/BYdi4aGpDl3K8RLGWt3IZU6MbFP0+",
+	"yvuJOS6fuRw4/hWME8YQda9L+OxObi9lUySF3P4ub99j0X/otYthuV7X7k5eNTpeX3rkVQii6hVbK5Ze",
+	"M3UOTv0F/zjFCBcEUsw/Mma9FixN8QVCNzSLHESwbnfyKggtfx5WbggNHLPrPP7x3qbljVp2pSXttvBK",
+	"KQnHsvOq5fOVvIcm082wYrPd9g7ZECC4GU19zVDJRYuu22AXy71XIYySYFjWechnua71m7sUcgN16qfk",
+	"edGnzvv4HcC5HeMrhefD/hnwq3MVdbtbs660SX8E8648ods280qjt0vqkBUx+UHa/bfu5c/jzvksZnSg",
+	"JPge8kwoeqwXZAe1RVuBnhESiNGKAAhupnvQrL7xfnquFTHk2hiowhyGAu/EdX5gNhPD1WFQkjH4siEQ",
+	"AfyoCuLR9dvKmAE7efUqQ4or57V5U77CzvU97pLycTme2/IXCJ/bZo1mPc7JJuMy465wrGgfEqMwV6y/",
+	"O3cnr94rdgs3HOwDS5qOBGw7BmV5RmCn7/IgGJKACEMTpjPQ2uVhVCcohW0/EJZxIc01ek1isNycOR8F",
+	"9xJiRYvYWq4YcXB4Zq+TMQJSh2kZeDTMJ+CU2UPl17N8RCxlh+p0v2MbywuI27aw3MDtF0X5VBgb+fCT",
+	"cexL746mceABf53ryInmQktCBbYrllnnXfdbkd3W5f18B7ktoASbk76UzIJLxlwe1vV5Nzrn78kFGmpS",
+	"d+4IbSPmWO7QcIyYIdboEa3y0i2Zsy0e0s9WC34lWOc6D/R6+PWo+kqjrs7fx7m/meu4mPjduD73NOM+",
+	"U0fonc/mwKP4hkFlBq0IiwzbtLiKAVvTsLVAhagqJ4Ou7nsJV64x8KFn2yr5lSsdv/+vfad/OV2f1el6",
+	"wdimcrbQHUuvwP0KFXs0TUnQJHjAkcKODjd2ovDzXw7UlwP12Ryo94rVztOSQmPiAefmmmV8sTviualG",
+	"klzx3RqcRdAEltEUa+J8SSRctFCisWJ0w5RFX1YruQWvrW/m6qfr+qqMbb4B1WRO1+xSIHgzNkIOvw8u",
+	"XJit5ZcpAURD/ztUW8BVn5ySC2LvULSgLWo5vg5FjNI8Y3+6FOFvWHiomSC2ffPYN0lwYaCgrBUe1NzW",
+	"b0ALfqLlEmZ8TrgZVm+ZhVy3ZZJckUcPvju9FLYvCaF+lTUuhIDlLiojkWEfnz08Jb84/PbKnItiQfv0",
+	"o7PvypEwrsgV2+hY3Aq56EDxGI1HfU6GI/KT5zX0mt+lCLhQV+VT4Y4KRlWAyRrFwTxDlOam/PIl008z",
+	"B+R8Yxthh2jZAQTdPIZjo8Dx9KdvRRXAeRIuxq5cDmDeDeObH1O2CIPQbtGqq3iPCd+8uDFbH+f6g33y",
+	"xrMZPtz4tpmp7LqTCOzaHCV9QG5O8o0RqcnfcxX0V8d9a84eqG1cAalw0qfSoujn/seuuajOc2D1RbGq",
+	"TRQVTxxUf3Gz3uDyGtxlIUSA/HHsSodfYoUKLBixnD09JuzjnG2wSboF4QeSHPw+aE3Fy0etdKhuyR8g",
+	"KaY2pVtOi6mO/7uvg/gsJnTcigg0FopD1ZaqWb/QbrZY4s6O5JeyiT9C2USEfW7tQv9SSnFrpRS/Gylx",
+	"/Du+OvU7iTHudyl+jg7bu53J7ZVcBBp/T4v0Dm3Rkrlg3a0c8bLHAOAndiRlWrOMzKlqhAtxKMTRWvhu",
+	"nNfbMQa7zcBg626iVqKEAtlg9oXc02z6ORBK8ncJLS5tWXvJNp+i99ecIgQ9K0MgOeT6mcyFVRm7jbc/",
+	"lNl2dwZbu+gr+2A+M9l9K6QfywiLGl7lE1YX2vd+Kx2jVsur5DCBE4UhIo8XS2YslWJJtCxwxShgup4g",
+	"SN1GpnyOEJ5KQXN1eNaC0VltH/D5LoVD8ytwNten5A27llcY5lKu0QpoebE4T9Xy+2LztTLxndt9zaQc",
+	"y/brcUT62IC3Y/212H2fh+Qxtl+vFR126ooV6JMS+js43jdprN2xmdb7QH/mRtrtz+NYJlpB27iAJHdl",
+	"ivwQVeCevdV72nU/26d/15Hi6nS6rSi7SMeyoJwmVXGl97egDhG1/Xni3m+5YlldYaxW0a3lNauu6e2a",
+	"VXepW+FiAcBr7gvtg7ubTHkCeNHm72ZBv1J3o3ntS+ihDE+vjAizo9uh6c3rFD1APhXLnPaRR4u1EZU9",
+	"aAABnfAQ6RfPyIpvnnhoZCxMRsvHFo1DtZ9gp+QF4pHQ8G1im1kRKpJLAT9644oIWbbEHJIJmkLO380c",
+	"0rR70O4rDnBuvSjymmUZT9h0bN8zo1lIYpoCfReOJhckd++MCdWIa/zgrOzvoSKB9OgwIaCSSrii14xQ",
+	"fSngA4/Pzs6KtiOAp6/52jpuzJjWT5fEDL1Nru9WyNykhofzeZ3ru9PykIQ+IsQwfUVHujGd7VCqDhRe",
+	"PzEdyK4KCGhwWIc4Znw1QZvK9dei5ODG9t6O0aT+YF1+KY13SxVZMSN3oDYipZqlu2NpRR7OxqdPY04R",
+	"y65ZCbs8TWWug/X0MKztK1o8doexCU/sHzM04Re5W6cutu0mAhNhv6kGrTrgm+awxHNNZlwkVgnwPadq",
+	"ogDvWYDnnfi/2ngFtBcxj/sYh/mrMwLQgZoxQpOEmYtZQvsSuEjxmXFg72l/LqzucEou0jSEIkY1gpu7",
+	"2ZO7kpBDgzn8Vl+B61cuoLnPGvumqHJ2PVImdna2azJL5fxKGV0hWAeEBwGSUmau+yA5H6sDWEIenT28",
+	"FAFGMXyJJdNmxCnPSX+AAE0xl1uOz/iB2y/QEkD5Z+G0uVXCjxWbWQYsGxUytQvr3m8hbHdHXKa4OvwR",
+	"V0UTo4ODMaQci7kUW4AIvyjEDpTmYGjGvo+RVp+Wdyleysy1OvG2TpLRhSZgDdmWOyjcsOGfa1FTVD7Z",
+	"vxuSs/mKX7PkCVFbrucro9vJxYJwoTSjSXM46PaFx+8pGlQw0l0HgxopOVYsqPNINkeCQh66eX2pJQ70",
+	"WQi5VyIgZByUnfFSykWLejXoGPp16RMd+vxP+/G1Cj/nO4kNDb2eP8/I0N3N4lhxoeBEVjrVans2QUvY",
+	"Vx+5Z4yVfkb1C7b7nUeFwql0W6/OlDuW7epNQ6vClW5GJ117m7IHyNpePHGPJsnwAv2aUI8nAqYpNh71",
+	"oKjrU/LKKZTl64bQNGM02dnieiXr+X40SQ5j0j/AHQHz/nJF/CtdEd+jAyiwGaWXMQddB/cw3nuLp986",
+	"0eh85eFf4fzHAF0NaV+O+5fj/q923G2QvSBMLhaHn/c+uUF+yf4QqUGV2dxZZtBnrwW6FKHfpyK4L6/+",
+	"AS4HN/Uv98O/ujq49ofgoNvhd6QQfjn2X479F7Ww37nvdP3djscvnklTdFSAFlktXf/Nj7nqjTX1gu3e",
+	"4hs3myfTy8d4Uw3OnF3QqEjC3rf3NduklAvNPgKXc0GmCdX09IrtpkWvcYSGxIwSxIxgqWJNJbkvAGn+",
+	"957qAZ+/3SSP50rlLHnBdp1dSFzHDVVs32cjY+9uFkdK/xDuXNUPUiBS7/12xXbdJRXX8upWD8Rnkr7Q",
+	"a/s/SxXhdik/uK2A4a+AZSF6uJQyiV0CTQkSyJ83yQstSRGfQY+UxuM+9NC+YLs+aQ6fszw4/l36gu3u",
+	"JLXhiwi61RSGgbfmvQ3N1R6+huCIRZspwGe/XLhfuP2mLtxFrkoXLqa7cptUq/I1S3qeAHz6+EcAv/vl",
+	"DHw5AzfUGWAOUM2UgKxN/Emodghp5X2pqT4K79fXSqYJUWyeMdeq45qm3LVsZ2SZ0TkjG5ZxmZwS84Jg",
+	"26O6QXBy/1pa3hszZ7MHt6zlffGZ6Lu9D7GBnYausHDm5KKPMpjKZbtX+ifzwG14pTsefMvFnPUCITCK",
+	"QFvF6FomzJX1bZnruW3lEmgPcCzHZndZuiBczNM8YUlzB3dudmFi3zuo5UGcavvlonO33dUmilC63xgV",
+	"xcolbM6TcO1gbZvIgh+bqHrQXWfbhyygwvfKgVLnpEfr/X1LfztI8uWaIC0oweCJ38Z5SpUaEGhhIl+b",
+	"I3z/48fRePQA/vch/O8j+N/HHz+OPuy3bkyYfcQ0jxg1MtdzWamSbpOkr+zzvVlaMaW4FI2rgT+3sPWD",
+	"x9/cZaH2T3LZHYByVb5G6h4jEPUm+F5j8Cljc5klFZl/77dCXH1q6w/1k1yObnbZWpySlsZjLNUrwQrJ",
+	"vl3tABEXEI0d+PoWEKOMWmmudao1W2+0ii7k0PvQ7lOYCbamgi4ZtHLojAz/7J/9/VeFlObSIx3QP35j",
+	"0dvKEI3nqPJcSzz3pZzJBDsKLjMqjI2m5nLDArCBlM6v0Oo5fuC3tMR/gBBweT53EgwukdABnlNik8/f",
+	"2vlspnYs1IAKldh0mBhpnpoHoG7eSFVzvOBYqtZDHpfX934r/jDpHYG+m5P5mbgF92e0z9JX+BlM50hR",
+	"69qJqceuY3dfk8ZYZfLbYagWLbJM/F1HucvUdOkXgwREaUFalM2Y8NrbFVwftEkt+tF6fq/Y7iuFcEsy",
+	"I1Kku7EzkD00yooqgEIEOF5l5fQpuRA7KVD7sdApCvuYJRa+yUItQl4zz4jciia/8O9DFv/RPMRfFKnP",
+	"XpFq8CUPEVxW7BiFayGz9T2aJ1yfsOvOhkev7RsX5oUfrm+n8dFNKj3FRHr0UIb5nhvBxgHVyUIHByBP",
+	"5p+4ajIzMpRqmsrlAVYxm+cZ1ztYV/fhiZZXTIye/PrBLE2lt7Z7CNpoiyVLHFmWlkbz2TFDhD3sq21u",
+	"KMcYT+2jNaaoLKogjGYpZ5lbvbGj05J3/+zsvEDHEgiXu10xYUGHmxyR9nMlL6QhjGpsxfzNoxG4Ifk6",
+	"X4dOSHOulyy7YS9kZZlalKIYF926zBnMfSH/k5TuFKAq458XC3C1zz2HRDivAZgasKTlwgcOrFNcaboD",
+	"JMkrttFFW2aSyHnu+x8LKWKxZxSiA9n26YrNr1CbkesNzdjYNT4XS48D2dh1O9tNsrzMmZb5ZlKmjAr0",
+	"xv9hNRu32M/s9ty2hlPZ7HYVoH7+Pk8z97OZ1M1LmJ+xuMufbgCkXcmUNd+8g+63e/8/e1+720hutXkr",
+	"RP+ZXUBteTqTyYz9J85OJzMIkm64e9I/VoFFqSiJMUVqSZbVgmeAvZr3wt4recFzSBZLqipJ1kfJtgIE",
+	"45ZKxc/zfc5zMPLcfaS5nSj9e/cRPmj0G+Hn4RD+4SOor8pvdCar501WUDO5RD5MWr3wZoW704TO6aJW",
+	"ZG9122+AuDa5vUhNSbeKlf4Ia+juLLz3L7zfu5txltxnFrMNi7nJssBJALY5tFohI85EBqq9kqxDmMxm",
+	"ikuLgPE6F8zE9K69iPJuHKH7GP7cQr6/9z85i/gz/b0cES8j3bUp5juVVffe4PcBiD9rNuZKJqZ+nLnv",
+	"4hTl94zaSSG+WUG4ZalVl1r47sfK9LR1ikg9gzjrImdd5MwLT0UXSVheYeQ0qCb7UT5AoUm86M1bq6YM",
+	"nfTXxE6UAS9H2O8Rd6rRSAmh5h2SS8GMqXGBFP3t0Eli6JRBD4pVp2ga4bmFuR4yO8DtiRulLvACCaZu",
+	"FqcuXMM8U3sZsHoYUTpj2v0jaRpENSNCQVcRak/Mpob5Ll+B1xJ5jzfyg9uFs1w5y5Vt2MDH3C5z4Cqu",
+	"QJ1yxzRyhj2Kle6j+88Wtqy76Gc79kxjz86OpUBXyzGfkzNd3SS/MVHTqjBKNVLgRgbp9989yR6tJvIW",
+	"bNFKQL0hI3QKDWVr+GYsB+1gmvgltGJ0px/6s1nwBGD9eqwU4gbcBSq3hPuSodiYGvRqQwQ1tSkkM2W4",
+	"Xc4hmdKvmDLy/R+S/JHLivyRs+V95t5n7l0bBUDyVSWj22fjbG9px4Sg7mP4cwsV6GNRYHxWg86E9FIi",
+	"9rG83qlEnSJ7uZwVvIOCFOkmUUFW9xhqLKE6Mp1c6sG6IF+8mKYzfoe1BSxpv4pefRDu10TmQhBLQ0XB",
+	"nC5WHViJ5lNP22dP/FkfOLOxk9EHihDfjt73e7YAw6jOvx4TlN05aSWcBRKaq2AFt4G+8Qb3EPilhkbT",
+	"jiFM1JxMqVwU3BUw2X1T+fC8QY7FqGDZRU9+mTBJ+plWsxkdCNYHi8UZeeWW84DprjTL3BbM8oHgZsIy",
+	"IhnLSq57JeK4SQvqFS6YpOP/3e/JEajQD9UMYWs60TKbx1p7qtnRKiT4cAICxu+oP2I4MQNT2uyuRXyC",
+	"zcplvhSPP+tqmbiO9cUyxQ4d6WzfPzC9KIat1XRq8fCWir4cIY+czuHZxXW5AsyjQTwF/2HlVrwADIhi",
+	"LUfGf0BYgSyO3yww4/UA9DCi5tKfm91vHfI+NYLTXOHhCToCRsQlFaZMsSyKMfL66seNuHj3Mf4NxdZU",
+	"CDWncsg2qXm7iQ8fQczGwRoErbFUZk6shXOPyznxI//ZKVn5cJIe+jeG5MbpZlO6IJlCbWw+2ZMpG6lq",
+	"GZB+CTGoMD6pLLRUZ4Ve++mhHqnBZgSvf0buGZthobtZlQWIcV91h15LvH1l7a3g36/Mopm/1tOWMxti",
+	"gscpmpSntcLDc5NPzBl2yfS59FEnp58GazAud8wfSlBDTxIcAy5E2QitFRt/8Y8e4W77oRpEhmV6auKJ",
+	"z6kQzD4DYZEqBzPqzEuUDtF7eFQp8cUb8+Cq5MaTC8nYTKgFqCaGLtaKguJevDZB4Ffeqhjwc2hmkVXU",
+	"cvLs/zRWdgS7AV33kwr2sCt3H2qWcWu6NPtPbuw0wKXsyEyq28ASzUZMMzn0Lso5NSCiJBmwkdLeGIoZ",
+	"vXSqcmkJzTITnIsFWCrGXwA72+ZasqyqW7RbUvQ+40JfgGPiJh7VsTkK7iFERpppDk7nGs/z3eUlYN3S",
+	"kNqCh90JJKkZ+vbRTYzzAgfbnn0qR535u2c688Pzsr/xh7IHBDkQxEqcOUqMmrIOIAJSohk1Su6Lx7kd",
+	"4hv6t4tt58/dxZ3coA0QoXDFR7oMNyWniFWzt/nMabyFMAqhaz1mZhOgp9304O3vlJ/zS5GZVs1+nb08",
+	"kfnZLessLc/S8rlJy5vM2/5lvZ9nxCqgabRndpWQ+OP1Dp7ItD7T8UFL6UoDNTh5KgIpbi3PoL7OTRPz",
+	"x9YHeHcTLFXZbJDm77PS3S3PFpJO+ZBolVuGgQnrJK2dsOkFuZGETWd2gSDmGDRw3wBebnXemqm/NK/F",
+	"B1RadyseoNIMNgyynmYOWbsrOTxHSBFwN+YMgb9rZpitr8L+iN8X4byZ5g/UYsq6r92bsumAaSzkZSNL",
+	"VG47hH2Fdo/OFIPoNLIKmk25NFVZWmA/+ckco39bTbc13I+gGHNDjMjHHaxUXBDBrGWaDKlhtZ2fRD6u",
+	"6/n0wxMbdGG9ezGnB274gAtua1uqFU9s3AILN/9fxQ8rZnOjhxP+wDKipOPiqrb/FvUPNqcCHzSpH5az",
+	"3mb1BHCITj3+1fWWp7/uzXlYQyVHfJwjqQSM5UzTETSG4sNJzNaUKnagIn2fN9kn0yBxfWZIAs/soegx",
+	"IIN55LYnlRyyC/JlojxGPWalAllgGrh78nqVqkOSOIPMMyWLqjSpbOAbVaTv08BgiBdgL/qFHDnxC0dt",
+	"lm54iqcTiTnOlPfVqGcWLugq/ZaFaXek9D04dWrcMtA52AsaYO1Azo5SoFvEVzoskamXs1chSzflMWou",
+	"O2SwAOOFQ8I0CiwndqH4BaxOgJPrSWpI/88TKjPBuu6x/gX5kDzkp4TSxo9voC3YgJEJzUqdNB3LYM6+",
+	"5IIFAxjfU0XibkdeBoHjKv7qTvgEKdzt87Oi750nvCN1u4PcirZDPYJudHnEhw6p4YRBGlwccbZt7rGb",
+	"CHIdksuM6QL9p0pdQisDOEmdrlTllPhV8v+XswJfP5g6F+QDpGpFhhv5lJ8Mh9bJWFbn3d1OY4FyPSYM",
+	"+6bSXJnlpUN+3iwtLORjfnwQ+jD2GjVgL/d4r8ztmBPfVYWZKCfSbTofT5GbsLxH/GOpkry81ttSe2Zn",
+	"BYI5oRnRbJQbliFihZ0wSZS8IL9YU6gY0LhCM5rRgWBFyMmpKMF8wLAV1MaOKZcXPflBFg1KiWHWcjl2",
+	"BAxuSC7HZKbViLv3QTS45KSECZqAShZUrWCuROVGaaKVEO6vHL6hPenMMcGH3kUQ6t3A1VnBJrwdfGTV",
+	"Zwv3ZQ3MqJuuR2vpoEIqFh1CDaFknFOd4SkYd8JugdyDlsy1kuMS7uiSXwCMWT29g39uCj66vq/54R0J",
+	"m1gpJ1pB28L8d+RX3s3UrJfVd3SM1HbgO9Gkd7Vutjr2iLNIIA/AzqzTqrbEPHC/vGWjpgTgVfdVcCBF",
+	"HxahQkl2BbPzRc46urM9ymfi8KIhmATuJY9+4H/p8R2ozHoSVtz3b7rDOfT95S76pMBLsa114TCNc6SW",
+	"KDl08kgYFXPkE/ngVEuxcO8qPGU96WlpGqAZvOOr4+shrTeZU6mFEmpJbgUhWiVWfIb0yUqVg9re7eRD",
+	"n6XA8bVWcCdvY5wHTbXr1LYBHd5vn1q1xNgqPXi3bAbk3kHHl7g3xA1G7ESrfDxBRuEMzcApOmRGjXHE",
+	"DfZp/J5bw8QoKJkDaLJ/E+twtPUHsaJ2ugcwvZH0fabWnVV37j137i39a0LLam2mGCrSI3D6I1oCpnOh",
+	"ek4NGSz8hN1EqxmPG+EvdHh/4qznoEzgX7ivzbQUbYjYzzEUEZw+lzixBe7IRn6Cia4aemkzzaQkyesM",
+	"2VbsJp8ZqxmdHobdfI7K0oAhXCMsIKwGrDJQaC7IPz2OCjcJcIrShcqyRpn4NSzktSkVceFnveKl6xWI",
+	"mutzV5Iwm0+VHCl9D0IX/1KjrThB8Gk11wmkbPaZFwiU1rI+3SLsz77yLQouF72JHvQPTd9NUi/2zrBv",
+	"4rWSzOl73qK8IDeejwdPo6+IFRTyJcOP4PJtpPCFJI+LnvRiDnI4wG7FH/aR8/dDrkjMvyRmqGaM9P1O",
+	"XPnnIKmnMt4BI71Sk/OWCUYNayfiu5E69lLVzFPXLn0YKHVoGd+3/Wuk6CdJkO6j/+v3xkhzupVvjsXn",
+	"GzyfftL74O8fJCulwTR7g5/MxjsbPvzPfDoAkNfNT66LXHUns2Dr6TWZERBSmzIqjc8k9dtbDs79FL0A",
+	"VBJGteBMg8eVG6gjt4qMlXd5KMKtE2y13oaeBJBJj8ep9ErcHwJKmnJhKh0TIMa+u/wROADmFs7wukSX",
+	"Kpg8QchWCC88hWVSObsuzq6LZ+G6oHuSI92Mj0bdRzB86oWKx31eZ6OsbqsEBhQCNpEfqIAkDZRc0/sD",
+	"5rQuIIw9Jr69hP8lXSe+reg6cXha+omPRg1y0AezkB3y0YjpfYjEL4jOW7ZdoaOd+2TODTsZ6ViUO64x",
+	"htMHn7cpXKxkg7qDZNkHKT5I3l9rBmslhMptwkWSX3Ufk3/d8ez3tRmP+Oib42zxuqzHnUtty6H04pUx",
+	"P0mzIeMzayo3dGuSKwZI0QQ0teytcHfXdKkxfCwjzE4tRd1Sy+C63yQ/aLGmKpk3SgduyEwJPlzUtxxy",
+	"397x7E1D/6enV1JZRSzVY5bM557LrG42+OwdjLBpNVU8g8/w48/ut+sn5WZy8/EXcs8WHV9W13HqCtUA",
+	"aOG056gtr5ntLnt3SCZZcTnXM8vkBu1NihaUhZeRM0w9xrFYRqyq55vUMoJUuaZ6y92roBLhyQDoHSSN",
+	"cEOGKpcWxhozqPHoyZ78jfSTK9cnv6FrGp418VHyW0/+9vbtW/g//OieLdzDbih/iQh+gTfJfUeFCN+Z",
+	"IgzmCzhDEgv+qLh27odgeCUY/XEyc6qzAOvnn78KmMQe4p7iFsCYAe6eptfaEwDCFBo/HbM0n3jxYTp0",
+	"OImLjOuIj5ABl5kJhTFMjPw7mMzucsP0nb9A8VVMZoBbi+/SIZkV8x8HwMamhokHZq6Lb4tUV+mM4wB2",
+	"C/cCp92TN57Tobc33ixCw23Aarub8E+ny1FLpspY8u4y3szQta2oT/7j5eVliS7IjXQ70pNFwxgnoh6g",
+	"s65QxqdKpT+prcWrINIXUJhXtaoje3QrptBsqxbHtXe4k13nsmuSJ7yN0BVGvKhltM06UffRfXEHX9wV",
+	"nwfNtbkHWus3/kDi9idYXbbpwWJ6I/xk7/dtx6nsJeq7etmIGo0iN24Q8XWGT/XFOab61GAI7ZdinR2U",
+	"nA+45Dcn3m2pqWKldYZRkJKbWUUfw9Ntwkzg3SsgHVDT2BxmwhdQnGLBRHmjN4ANDMd3CDdIhZa/o1b/",
+	"S1TSBKPGQlwEfoQ6Gv4+RiVyabkIaZxe/7sgN0IURgdCqwS1ckmzniiR9WTQ+TuorQarIaq31wm+Qwq8",
+	"AAGUfOZjKcbHUt79SPqJqGRfh4xlLOs7NTTuXU+WVdHLDbTFj4EDvBhN0a+oLS0Rh1+TXRU9KScRhzn2",
+	"3PeF7rCTFhpouaSCRidWY+FkNBCLnCBvJfrKR68DXYdefZgV5AsYlwy6ishnSbk9MoGeSOxzI8WzMNNb",
+	"1X+rp7FzHNG9akttrb5pJPeNG8iXVMwgnpDm44klUs3d5/dSzaV3n5AxtWxOFybWQZmJ+3bCNLsC8Ydr",
+	"SN1LTvCBFOSWDKnWTlr2v751M4WJvtVsSrnkcvw2OGX68PqahwA/zfRrmkSuUsmxVKSmUEbrHNJp/UfQ",
+	"8nEnmhuKJD2PKQ7pW045ncepK1aRAYLQOV3G41GpEemPKBd3Q6EMy/rRB9lX8i6X9IFyge1IC6Q7q9QV",
+	"saonMyYXZD5h0utwZs7tEJLqZQf8eEKoefUDo1F9tv1z4cj7166WVt5KMd8TdJTTTHppdSH7Ku9bYS4I",
+	"4L8ccSjbUMSqtQoa1tN2aW5VLb5lYvF4f36SsZ2FnusY34DldkhSevPtRZUgucmtusXBDylEkmEaBEip",
+	"/rrN8/5ZzYk7OyoG6iscChkCLomB4y5lBZYi6riRKFq8WKhiqeVdfy3sNFl1K6w0Gb+Z+5RxAE6Sm7a9",
+	"lv0w1MmudLbEPj1wzltE965vJ++VKujvScaaziah/VwoYCklCHLs3H5RCQT8E455i0O26Kctowatd9cC",
+	"2FAZPPgpHtwfWnXgpru/3ntbRn8/hA+3PELHl0wZG6X0siO3/IMGX24/IIOEwtoo2DuEYj3HVXTlckPY",
+	"AxU55CT4Bio0LdqKecXu1kO2A+STWEudQXBB3keNpieDtwcRk+DGUKQa96mjAfeegEBSkJDKWMxWRtQT",
+	"NQKncL17Nj3OF+CbLS3nyI7ZdOw1OebpFTwZCdfG/PfloC3NqInYG+VX99H/+w7+vc47W4KpG1JJjOVC",
+	"kAFUY2YRQdIQnl3DfyEdyBEoVNo4+h9pxjxoXY17tplA15zNRihtMM5BQdo2grY/u5mXFIq2vc2Ns9mX",
+	"07k0SMcjzjuZCATj5GSz6K7LvFgim6OoQw2G9slwzA+SLe95BIBDrcTnr/swOGgda7SnrXSGdMOaHbo3",
+	"JGpgaa8ArJ+dJzXx35gE+6RcXBs1NeB8WPT+8cOnz+S///9/xSKo/jWRCotkUG3qyan3I4eCVeJUWohk",
+	"IDXEGkZ3cxahZVaR0XrP2MzUAn+iT6IV1at9p0S67Fa8Ek/Uc07TLdH6Yvbil+ggdQGmLjP59KAqXRek",
+	"ytZV11WMqwpr/EYItw7I+g7gv+QGctHTpBm1zIiviuQceC70T1IPJbhJmZG++yzrY60AFGfPJ0yzi578",
+	"Ai0FHRNcsTAJFU4rXSyXRBf1rdgpBgaXyveIwTtZGRQ1ZSH7dxTVr5GLwdJbZGJu/BfFyFpb0K5Z60Br",
+	"K3jiVgX7y9GZiQU4Zq9c7emollWcbV/QlmDt3vOZ2RrX0kM8eLje7y5/rIGeCD423+fG+5E9lC/y0Dld",
+	"4Dg1oJXuu2ehjR2BmfwU0Q5fCDNpbUGtQ1Puh6coVHI2MbRv/eNHuqp+uAaz288/2o9qxmQnwMwImiZE",
+	"z6lpuw2Ot2rDpKGEospWL8JlJs1++E+ejSHv+6Dm+lPvUJcOlLYHFE4QQPE4RAYLR1Eq2QpUl9goZLUp",
+	"h5tm9aV+tTLBb8Eny5hTbtcQW4mBAn6+oxL3ga/87UQ/zpKz+iTlx7NY/I7c5z3UD/s1eIuQ3jOYc9Sv",
+	"nG55AOHSpdkDlUN2QNYAXdH5tAiOlqu0UfNkMx+/mVPpG41BQwYK9dojpaOWCoIDfpAK57T3QxVfwVWe",
+	"OcuZs7wmzvI3RRDnK3rmgXC8P+sg/ARciQfmJkMqM55Ry7ynHzqSTahmhTsNg6wTJTIDuInom8Mj9LGE",
+	"7VxyPbnWJwfvPbOYM4t5TSzm78wxlGIRiBPj2MxB2AsGKA7MX4KBD8ySGzKBFlaSza8LP1oo9OUytigN",
+	"n12QX+wyUnhsLLUS10duVOkcg7WeGcqZobwmhvIzxfaCIeCPaxk7TeYQHKU+bfpzaHJHQ+4N+Kt803VI",
+	"MrNKrc+Svg0DPWsEzYoVrU9ADnu8r9Tj8L5K71wKHeF9dXNvYC4Ikxmc32l55ypakhzmDr6MhiYVKzp+",
+	"W5NyM5PVKoTVSosaTJODJHNt2/QE89qDh74yuwuzsST0Ak3MIm7Iu8vL4BOntgzZPaGmJ1cSGZI8e3KU",
+	"NHtDH1jFrXlFqRJLaflhA1pMmNimuUhZbdm/mvbti1/huxe+wh05+ifUNpHv0IYU1r3qnts1kqlmYMek",
+	"1aM3lUnyog+eA72eR/tdWMbR3+W8n9x+ZvfZN4ZwAxZMAMvwKY5O6cTG3EnziJji09hkhqQ9Ziq6yBQp",
+	"RqttZNKko+UW37EZuPffViknXhPZKKMS3/uclIVzPtLryUf6B2KkFlTGiuSZCN8UamAPLKvSZjV3awWY",
+	"e7jGFD3OFW5uBuPsCR+JnjPNCM0ylnWIZpDmDRzE1zLvDd6+SI0MxxlYmUejP7iluLXQ6DzWi/7lPkKE",
+	"26ZWQncPiQqztqXQu2+/+9N3P/zh++/+tK6r0D4uNqTxnZZQpsNJxB8F6TfkGcuInXNnFmOVa3WOlczi",
+	"19w4bpFY0QFwyNvRsQXcCPDhAjRET6I0ZjKbKS4dhQhR6mQNYZKqVm8k3nTNhkpnhUpgmRBpfwVqSC4B",
+	"ju6CAKAZnAF4V3qyQADSuYRCDAq5JNexQsPnnC23pKuOp7g312nTh61SuMWb9bu3u4/hpIURb9lM6bok",
+	"TTijucpF4HH764MVr2H6+ohygneCZUUqkOd8sV5m7wn6VdRe5NeeCrnfEM2NoyNIZwi7YvLBf9jQmsrk",
+	"ymhlY9DRc+IE2yVyBqiJkskBwLYL/sB6MhxEh4wdocaMfiZGnTKAxsj6uvqYiIUeP2fb03uGqWpJew8A",
+	"4CtSMgaa0XvTk/8rU0OzdG4X0+x/QyfmkgoGPdQkS0PMgQlgWJXH7GJcW4isIkRrWLz2NQ89CROMXdkq",
+	"3YaWtpuGehxnYFhVi1AdMaJJtV0b0XxJEdwTW++OTN8tK2H6jky5BOZgOmTADM9Y2WZJWMqh2bxl5qR4",
+	"vDvTGOcoYIuoWTXkoIHvJurWCgdzi25H0/nMjG0zvPBZcyrWGnxeDs7pwiOhxUjxUE0ZseoAqhCowD7Q",
+	"Zeh0JmIq9BYkwEYjNrT8gdXGjMFkwMhYdKK6+5QkYOcJcidCN4y0mgJKg1MHiNV0NHKTYEaJB0AzB92t",
+	"aIUAvzZ0AVE+fz9B3l+QADeHTc/CeKBrJI3FPBAXZHoLNrKOZ9SgP78PS67FkFw9ZV/k+Y0hvLZ54D1b",
+	"nGYjvuUFN9VY4QllEY16jz4KbyQKmjkr0kN8KLwIsmiGqPTT0AsnjAo7qUctBOIRouCKsb3elFGTa0y+",
+	"iyUBEypGZKJy3SHqgWn4aZwP9mCLdqzTVRVGjpUcMsSSzXry28vLwiThoeQPVM0+TrcPiX0DYMQINFdc",
+	"eEpGXFhvjwvu5qSw0XDsoeduux/ZW+NKsp6kwiTudBPSlaWK7ngwfxO4OzCYr8kfL/+ACrZM0kKoua9O",
+	"KHRzeu/34Gfc/TWkBGiLYduKlpxTlTHhbHDCocqYUMGdlu44xABqN+i0FsMKflxHeO/++P3T2oeuTnKm",
+	"1QPPmK7tZOq/r+3V8+6HVplA6aDq8lwcD4hLB30RgyvuOszofiz6n9UcLmexxb5wh5sEonlKFyQ32Gsx",
+	"U8im1/KAmVYjLta1h/IguuHZNptD4RxeaHeo0j5vkt0Hz4dNOUyTqKUxGvplJ2DUjd2hJEEdKrJ+bshA",
+	"5QEOt+/fdOeHvONZ/ypIGsOs+86E8CfGROOEAYG8UHKgS0aCqOtbhdoIQXHRkxh1BZ4I3wauFPUzbCcz",
+	"zY0TOGEe3mHbKYdM8YdM0oGoFgC+KVTpnF9CT6jygo7dEqo0enNKzNJ1Pp1uBS2tYW8tospz2kb0dB9X",
+	"CX5dWygvBdAIUlMW1TLkI1Zt0iHKJzTUdoZqh0qfE2Ln0qm3jtm5Zj57axW1wWVv6Iq6fK+OpE80AoWc",
+	"DEeBCGR5OmktQaotlNuclHphbNVmqbRLy6CclR2KngdnOECDotLC2+lP9HRBeaJ9ik5hQXvrV7RMuZXd",
+	"ilIxbZtUhaDtNyXnfgrPHPDShTEaWGiYatsoSqntZoqtCVscP1rbMyjZ19fC3sKSW2FsYfBmDhDtX0yV",
+	"X3igltNhZy0uYz9MzG5FRJ5R5YaOWROX+hUe2JaUPnE5ZJtQxq/SclHhN/s0Ez4BHJoyMYMdR9HoqfKO",
+	"jbXKZ3eDclyGyXzq1h0cx4nj9p4t3vx7AxcxsCae2Ylvja/m4EnBJBLvvufWp5nMyVA9MG0IFaJuolxa",
+	"ph+oqJzoROVuchmtnNwhzSY45wYx4Y9hH+bIbcwYwt6tmCoL4MoPTMPeprIVE46WrmzXzJjMakNAH0bV",
+	"TjYVOlXBgUEQqnC6dTDRSFMOSNB0jAlTHsKeTj0+QxH2hBdZZanwjm3sVtiTbkGDPBszD0iFMBDYt6ND",
+	"5hMe+r2jbZD2iTfWxM6jTGbmmvQDFfaJcVSBpUaGThM8rEGVI7AmKPoJdm5d+MaHQry/sSEQesezp8dC",
+	"OxXjzotewaFhPkylOKi62RRPHG1S8cbU8qXwwN6nBOPDJa0bG7480SAV3MKm7FJuiKNxu7fAdHhh8ITP",
+	"uczU3PjU5VIyB7VF0Bo7XXMN1NjEl+YTRae8SZZ+wScOuKs4QlPnUCoE0zvsKRvmmtsFsIwplXTMgN6c",
+	"OL36v/92FxWXrfQdcHf49N/Lyj5OowMZJgl71o5dA/T0UM1Yuts8Y9K6cYvtjhH6xhDgl+KxZ41gENex",
+	"PrqW5C7sO66WIC/iEWL/LJYK7ORgKg6r+xj/XucuxwDXPVsEmV2EjJO8/SCIJXbv9hULhMuhyDOW1TnJ",
+	"vyQJJ2tzglK1+hQac20Q7j135vq8fGNa9fDXzmRfvv2qDKoSKdY79lNaODwDa5BOcb5tO/I32MwtfUvh",
+	"x5u46Rt404t1YcU1t+LDiqNvSsQn6ZFvbxU7ewSwxeZ6ulunT3SnDAD2G3XCf/hnnrVCiItYrw36DdmX",
+	"Kuhfh96wA7PJTQ+7+5gbpoM6WSflcMPeHPxIGuQbzndfiCfTsKD9b/0GjlvDNB7SBlahs/+YfggzybV4",
+	"c/WmC/Th576aww2ZMM7I4BLarQf3aTAEq121lknqawScbRkvf/x9skerbwjZdTEtncsR00wOoSzgouT3",
+	"qvr9/9EMpkdFeAW60JJfFrtDal7yMaTjwUyivVVw7YFT8U2HWM2LpuVK+wJLSDYV1I6Unn4DdV/J6IOF",
+	"uq/ytgfIFmxjp0RWJOaXXajJu2IwoWIJVBeVucXE4e1xj90ZBW4yYMKZSVZdVHnzqoa4XUrvrKvFia8L",
+	"MdrVV/0N0PY8/gxUyWP0Ny2gB3bnTNF5gAMfK2YgfbeACSymXi7FWR0SHFJTuiADVjilKMmgqIjMGbt3",
+	"/50qaSfuZN2XQgQXFfYKpIAdLLN0XO9zrhyQDyfoIzYlJ7EJ09AM6qc9CB8kbivDyITKTDCSUUsvKrya",
+	"VWP9rOZkmrvh8M1QVYALnHIZ+wWHDg5O8ls+ZWF5YM7TUAIxUjo9RGqZ97JXDPxPOmVZEaJTo+ggv0Io",
+	"LtOJp9VJmjAZCPffpzsJQM6Vg9zkGbcEUmjD5RBqjJsKoYl0ut5HWBNWokIwe1UgQ88ox31C6BA9RvdF",
+	"cBRollWv+2MBUGQKHPtY/AIhBux3O2HTEkn4Kt6VN/5V6chESHDoGaKkWKSb5J9wUuB/AgAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -200,6 +200,7 @@ func (a *App) limits(ids *id.Source, instance string) *limits.Gate {
 	a.ledger = ledger.New(ledger.Options{
 		Store: ledger.NewNATS(a.counting, a.spool.GatewayID(), ids), Spool: a.spool, Now: now, Log: log,
 	}, a.registry)
+	a.rates = rate.New(rate.Options{Store: rate.NewNATS(a.counting), IDs: ids, Now: now, Log: log}, a.registry)
 	// What is asked exactly does not queue behind what is counted.
 	a.cells = cell.New(cell.Options{
 		Store: cell.NewNATS(a.nats), Gateway: a.spool.GatewayID(), Instance: instance, Started: a.ledger.Seen(),

@@ -34,6 +34,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook/courier"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -77,6 +78,7 @@ type App struct {
 	filler    *usage.Filler
 	judge     *rollout.Judge
 	sweeper   *idempotency.Sweeper
+	courier   *courier.Courier
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
 	offered   *reseal.Offered
@@ -159,7 +161,7 @@ func (a *App) wire(context.Context) error {
 	services := api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
-			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore, postgres.NewPresetStore()},
+			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore, postgres.NewPresetStore(), postgres.NewWebhookStore()},
 			Mutator: mutator, IDs: ids, Now: now,
 		}),
 		ManagementKeys: managementKeys,
@@ -173,6 +175,7 @@ func (a *App) wire(context.Context) error {
 		Idempotency:    claims,
 	}
 	ladder.serve(&services)
+	a.webhooks(&services, mutator, ids)
 	a.api, err = api.New(services, api.Options{
 		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: a.metrics(), IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
@@ -209,7 +212,7 @@ func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.resealer)
+	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.resealer, a.courier)
 	if a.keyring != nil {
 		registry.MustRegister(a.keyring)
 	}

@@ -94,6 +94,57 @@ func (e BoundGuardrailScope) Valid() bool {
 	}
 }
 
+// Defines values for BudgetAlertInterval.
+const (
+	Daily    BudgetAlertInterval = "daily"
+	Lifetime BudgetAlertInterval = "lifetime"
+	Monthly  BudgetAlertInterval = "monthly"
+	Weekly   BudgetAlertInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the BudgetAlertInterval enum.
+func (e BudgetAlertInterval) Valid() bool {
+	switch e {
+	case Daily:
+		return true
+	case Lifetime:
+		return true
+	case Monthly:
+		return true
+	case Weekly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BudgetAlertScope.
+const (
+	BudgetAlertScopeAgent      BudgetAlertScope = "agent"
+	BudgetAlertScopeDepartment BudgetAlertScope = "department"
+	BudgetAlertScopeGuardrail  BudgetAlertScope = "guardrail"
+	BudgetAlertScopeKey        BudgetAlertScope = "key"
+	BudgetAlertScopeWorkspace  BudgetAlertScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the BudgetAlertScope enum.
+func (e BudgetAlertScope) Valid() bool {
+	switch e {
+	case BudgetAlertScopeAgent:
+		return true
+	case BudgetAlertScopeDepartment:
+		return true
+	case BudgetAlertScopeGuardrail:
+		return true
+	case BudgetAlertScopeKey:
+		return true
+	case BudgetAlertScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ByokUse.
 const (
 	Fallback ByokUse = "fallback"
@@ -769,6 +820,81 @@ func (e Surface) Valid() bool {
 	}
 }
 
+// Defines values for WebhookDeliveryState.
+const (
+	Delivered WebhookDeliveryState = "delivered"
+	Failed    WebhookDeliveryState = "failed"
+	GivenUp   WebhookDeliveryState = "given_up"
+	Pending   WebhookDeliveryState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the WebhookDeliveryState enum.
+func (e WebhookDeliveryState) Valid() bool {
+	switch e {
+	case Delivered:
+		return true
+	case Failed:
+		return true
+	case GivenUp:
+		return true
+	case Pending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookEventType.
+const (
+	WebhookEventTypeBudgetAlert WebhookEventType = "budget.alert"
+)
+
+// Valid indicates whether the value is a known member of the WebhookEventType enum.
+func (e WebhookEventType) Valid() bool {
+	switch e {
+	case WebhookEventTypeBudgetAlert:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookTrouble.
+const (
+	Address    WebhookTrouble = "address"
+	Connect    WebhookTrouble = "connect"
+	Connection WebhookTrouble = "connection"
+	DNS        WebhookTrouble = "dns"
+	Secret     WebhookTrouble = "secret"
+	Status     WebhookTrouble = "status"
+	TLS        WebhookTrouble = "tls"
+	Timeout    WebhookTrouble = "timeout"
+)
+
+// Valid indicates whether the value is a known member of the WebhookTrouble enum.
+func (e WebhookTrouble) Valid() bool {
+	switch e {
+	case Address:
+		return true
+	case Connect:
+		return true
+	case Connection:
+		return true
+	case DNS:
+		return true
+	case Secret:
+		return true
+	case Status:
+		return true
+	case TLS:
+		return true
+	case Timeout:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WhoamiKind.
 const (
 	WhoamiKindManagementKey WhoamiKind = "management_key"
@@ -1000,6 +1126,70 @@ type BoundGuardrail struct {
 
 // BoundGuardrailScope The widest by which it binds the key.
 type BoundGuardrailScope string
+
+// BudgetAlert defines model for BudgetAlert.
+type BudgetAlert struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// ID The event's.
+	ID       string              `json:"id"`
+	Interval BudgetAlertInterval `json:"interval"`
+
+	// LimitID The budget's id, or the key's.
+	LimitID    string `json:"limit_id"`
+	LimitNanos int64  `json:"limit_nanos"`
+	LimitUsd   string `json:"limit_usd"`
+
+	// ResetAt When the window ends. Absent for a lifetime.
+	ResetAt *time.Time `json:"reset_at,omitempty"`
+
+	// Scope Who the limit is about.
+	Scope BudgetAlertScope `json:"scope"`
+
+	// Share The whole percents of the limit that were reached.
+	Share int `json:"share"`
+
+	// Target Their id, or the agent's name. Absent for the workspace.
+	Target    *string `json:"target,omitempty"`
+	UsedNanos int64   `json:"used_nanos"`
+
+	// UsedUsd What was spent when it was noticed.
+	UsedUsd string `json:"used_usd"`
+
+	// WindowStart Absent for a lifetime.
+	WindowStart *time.Time `json:"window_start,omitempty"`
+}
+
+// BudgetAlertInterval defines model for BudgetAlert.Interval.
+type BudgetAlertInterval string
+
+// BudgetAlertScope Who the limit is about.
+type BudgetAlertScope string
+
+// BudgetAlertList defines model for BudgetAlertList.
+type BudgetAlertList struct {
+	Data []BudgetAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// BudgetAlertShares defines model for BudgetAlertShares.
+type BudgetAlertShares struct {
+	// Shares Whole percents of a limit. 80 and 100 where nothing was set.
+	Shares []int `json:"shares"`
+}
+
+// BudgetAlertSharesChange defines model for BudgetAlertSharesChange.
+type BudgetAlertSharesChange struct {
+	Data        BudgetAlertShares `json:"data"`
+	Publication PublicationRef    `json:"publication"`
+}
+
+// BudgetAlertSharesOne defines model for BudgetAlertSharesOne.
+type BudgetAlertSharesOne struct {
+	Data BudgetAlertShares `json:"data"`
+}
 
 // ByokAPIKeys defines model for ByokAPIKeys.
 type ByokAPIKeys = []string
@@ -2238,6 +2428,37 @@ type IssuedManagementKeyChange struct {
 	Publication PublicationRef      `json:"publication"`
 }
 
+// IssuedWebhook defines model for IssuedWebhook.
+type IssuedWebhook struct {
+	CreatedAt time.Time          `json:"created_at"`
+	CreatedBy *string            `json:"created_by,omitempty"`
+	Enabled   bool               `json:"enabled"`
+	Events    []WebhookEventType `json:"events"`
+
+	// FailingSince Since when no attempt succeeded. A webhook is never disabled for it.
+	FailingSince    *time.Time `json:"failing_since,omitempty"`
+	ID              string     `json:"id"`
+	LastDeliveredAt *time.Time `json:"last_delivered_at,omitempty"`
+	Name            string     `json:"name"`
+
+	// PreviousSecretUntil Until when the secret before the last rotation signs too.
+	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
+
+	// Secret What signs its deliveries. Absent when the answer is repeated for an Idempotency-Key.
+	Secret *string `json:"secret,omitempty"`
+
+	// SecretSuffix The last four characters of the secret.
+	SecretSuffix string    `json:"secret_suffix"`
+	UpdatedAt    time.Time `json:"updated_at"`
+	URL          string    `json:"url"`
+}
+
+// IssuedWebhookChange defines model for IssuedWebhookChange.
+type IssuedWebhookChange struct {
+	Data        IssuedWebhook  `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
 // Key defines model for Key.
 type Key struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -2742,6 +2963,17 @@ type NewRoutingProfile struct {
 
 	// Routing What one rung of the policy ladder sets. An absent field sets nothing.
 	Routing *RoutingFields `json:"routing,omitempty"`
+}
+
+// NewWebhook defines model for NewWebhook.
+type NewWebhook struct {
+	Enabled *bool             `json:"enabled,omitempty"`
+	Events  WebhookEventTypes `json:"events"`
+	Name    string            `json:"name"`
+
+	// URL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+	// Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
+	URL WebhookURL `json:"url"`
 }
 
 // NewWorkspace defines model for NewWorkspace.
@@ -3545,6 +3777,134 @@ type Violation struct {
 	Path string `json:"path"`
 }
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	CreatedAt time.Time          `json:"created_at"`
+	CreatedBy *string            `json:"created_by,omitempty"`
+	Enabled   bool               `json:"enabled"`
+	Events    []WebhookEventType `json:"events"`
+
+	// FailingSince Since when no attempt succeeded. A webhook is never disabled for it.
+	FailingSince    *time.Time `json:"failing_since,omitempty"`
+	ID              string     `json:"id"`
+	LastDeliveredAt *time.Time `json:"last_delivered_at,omitempty"`
+	Name            string     `json:"name"`
+
+	// PreviousSecretUntil Until when the secret before the last rotation signs too.
+	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
+
+	// SecretSuffix The last four characters of the secret.
+	SecretSuffix string    `json:"secret_suffix"`
+	UpdatedAt    time.Time `json:"updated_at"`
+	URL          string    `json:"url"`
+}
+
+// WebhookAttempt defines model for WebhookAttempt.
+type WebhookAttempt struct {
+	At         time.Time `json:"at"`
+	DurationMs int64     `json:"duration_ms"`
+
+	// Status Of the answer; absent when there was none.
+	Status *int `json:"status,omitempty"`
+
+	// Trouble Why an attempt failed: an answer other than 2xx, which a redirect is; none within ten seconds; the host has no address; the URL
+	// or what it resolves to may not be reached; no connection; no TLS for that host; the connection broke; the secret cannot be opened.
+	Trouble *WebhookTrouble `json:"trouble,omitempty"`
+}
+
+// WebhookChange defines model for WebhookChange.
+type WebhookChange struct {
+	Data        Webhook        `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// WebhookDelivery defines model for WebhookDelivery.
+type WebhookDelivery struct {
+	// Attempts The last 20, oldest first.
+	Attempts  []WebhookAttempt `json:"attempts"`
+	CreatedAt time.Time        `json:"created_at"`
+
+	// EventID The same at all webhooks, and when it is delivered again.
+	EventID       string     `json:"event_id"`
+	EventType     string     `json:"event_type"`
+	ID            string     `json:"id"`
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
+
+	// Payload The body that is sent.
+	Payload json.RawMessage `json:"payload"`
+
+	// State A failed one is tried again, one that was given up is not.
+	State WebhookDeliveryState `json:"state"`
+}
+
+// WebhookDeliveryList defines model for WebhookDeliveryList.
+type WebhookDeliveryList struct {
+	Data []WebhookDelivery `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// WebhookDeliveryOne defines model for WebhookDeliveryOne.
+type WebhookDeliveryOne struct {
+	Data WebhookDelivery `json:"data"`
+}
+
+// WebhookDeliveryState A failed one is tried again, one that was given up is not.
+type WebhookDeliveryState string
+
+// WebhookEventType What an event is about.
+type WebhookEventType string
+
+// WebhookEventTypes defines model for WebhookEventTypes.
+type WebhookEventTypes = []WebhookEventType
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Data []Webhook `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// WebhookOne defines model for WebhookOne.
+type WebhookOne struct {
+	Data Webhook `json:"data"`
+}
+
+// WebhookPatch defines model for WebhookPatch.
+type WebhookPatch struct {
+	Enabled *bool              `json:"enabled,omitempty"`
+	Events  *WebhookEventTypes `json:"events,omitempty"`
+	Name    *string            `json:"name,omitempty"`
+
+	// URL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+	// Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
+	URL *WebhookURL `json:"url,omitempty"`
+}
+
+// WebhookTest defines model for WebhookTest.
+type WebhookTest struct {
+	Attempt WebhookAttempt `json:"attempt"`
+
+	// Delivered The receiver answered with 2xx.
+	Delivered bool   `json:"delivered"`
+	EventID   string `json:"event_id"`
+}
+
+// WebhookTestOne defines model for WebhookTestOne.
+type WebhookTestOne struct {
+	Data WebhookTest `json:"data"`
+}
+
+// WebhookTrouble Why an attempt failed: an answer other than 2xx, which a redirect is; none within ten seconds; the host has no address; the URL
+// or what it resolves to may not be reached; no connection; no TLS for that host; the connection broke; the secret cannot be opened.
+type WebhookTrouble string
+
+// WebhookURL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+// Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
+type WebhookURL = string
+
 // Whoami defines model for Whoami.
 type Whoami struct {
 	ExpiresAt       *time.Time `json:"expires_at,omitempty"`
@@ -3639,6 +3999,9 @@ type CredentialID = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DeliveryID defines model for DeliveryID.
+type DeliveryID = string
+
 // DepartmentID defines model for DepartmentID.
 type DepartmentID = string
 
@@ -3699,8 +4062,32 @@ type VersionNumber = int
 // Wait defines model for Wait.
 type Wait = string
 
+// WebhookID defines model for WebhookID.
+type WebhookID = string
+
 // WorkspaceID defines model for WorkspaceID.
 type WorkspaceID = string
+
+// SetBudgetAlertSharesParams defines parameters for SetBudgetAlertShares.
+type SetBudgetAlertSharesParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListBudgetAlertsParams defines parameters for ListBudgetAlerts.
+type ListBudgetAlertsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
@@ -4740,6 +5127,84 @@ type GetUsageParamsGroupBy string
 // GetUsageParamsInterval defines parameters for GetUsage.
 type GetUsageParamsInterval string
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateWebhookParams defines parameters for UpdateWebhook.
+type UpdateWebhookParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
+type ListWebhookDeliveriesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only those in this state.
+	State *WebhookDeliveryState `form:"state,omitempty" json:"state,omitempty"`
+}
+
+// RedeliverWebhookDeliveryParams defines parameters for RedeliverWebhookDelivery.
+type RedeliverWebhookDeliveryParams struct {
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
+type RotateWebhookSecretParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// TestWebhookParams defines parameters for TestWebhook.
+type TestWebhookParams struct {
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListWorkspacesParams defines parameters for ListWorkspaces.
 type ListWorkspacesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4784,6 +5249,9 @@ type ListMembersParams struct {
 	// Limit How many entries a page holds at most; 50 when absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
+
+// SetBudgetAlertSharesJSONRequestBody defines body for SetBudgetAlertShares for application/json ContentType.
+type SetBudgetAlertSharesJSONRequestBody = BudgetAlertShares
 
 // CreateByokCredentialJSONRequestBody defines body for CreateByokCredential for application/json ContentType.
 type CreateByokCredentialJSONRequestBody = NewByokCredential
@@ -4908,11 +5376,26 @@ type UpdateRoutingProfileJSONRequestBody = RoutingProfilePatch
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = SettingsPatch
 
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = NewWebhook
+
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookPatch
+
 // UpdateWorkspaceJSONRequestBody defines body for UpdateWorkspace for application/json ContentType.
 type UpdateWorkspaceJSONRequestBody = WorkspacePatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetBudgetAlertShares The shares of its limits that the workspace is told of
+	// (GET /v1/alerts/budgets)
+	GetBudgetAlertShares(c *gin.Context)
+	// SetBudgetAlertShares Replace the shares of its limits that the workspace is told of
+	// (PUT /v1/alerts/budgets)
+	SetBudgetAlertShares(c *gin.Context, params SetBudgetAlertSharesParams)
+	// ListBudgetAlerts The shares of limits that were reached, newest first
+	// (GET /v1/alerts/budgets/sent)
+	ListBudgetAlerts(c *gin.Context, params ListBudgetAlertsParams)
 	// ListLifecycleAlerts Models that go and that this workspace names or used
 	// (GET /v1/alerts/lifecycle)
 	ListLifecycleAlerts(c *gin.Context)
@@ -5249,6 +5732,33 @@ type ServerInterface interface {
 	// GetUsage Requests, tokens and cost over time
 	// (GET /v1/usage)
 	GetUsage(c *gin.Context, params GetUsageParams)
+	// ListWebhooks The workspace's webhooks, newest first
+	// (GET /v1/webhooks)
+	ListWebhooks(c *gin.Context, params ListWebhooksParams)
+	// CreateWebhook Create a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(c *gin.Context, params CreateWebhookParams)
+	// DeleteWebhook Delete a webhook, with the account of its deliveries
+	// (DELETE /v1/webhooks/{webhook_id})
+	DeleteWebhook(c *gin.Context, webhookID WebhookID, params DeleteWebhookParams)
+	// GetWebhook One webhook
+	// (GET /v1/webhooks/{webhook_id})
+	GetWebhook(c *gin.Context, webhookID WebhookID)
+	// UpdateWebhook Change a webhook
+	// (PATCH /v1/webhooks/{webhook_id})
+	UpdateWebhook(c *gin.Context, webhookID WebhookID, params UpdateWebhookParams)
+	// ListWebhookDeliveries What went to a webhook in the last 30 days, newest first
+	// (GET /v1/webhooks/{webhook_id}/deliveries)
+	ListWebhookDeliveries(c *gin.Context, webhookID WebhookID, params ListWebhookDeliveriesParams)
+	// RedeliverWebhookDelivery Deliver an event again, with the same event id
+	// (POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver)
+	RedeliverWebhookDelivery(c *gin.Context, webhookID WebhookID, deliveryID DeliveryID, params RedeliverWebhookDeliveryParams)
+	// RotateWebhookSecret Replace the secret of a webhook
+	// (POST /v1/webhooks/{webhook_id}/rotate-secret)
+	RotateWebhookSecret(c *gin.Context, webhookID WebhookID, params RotateWebhookSecretParams)
+	// TestWebhook Send a test event now, once
+	// (POST /v1/webhooks/{webhook_id}/test)
+	TestWebhook(c *gin.Context, webhookID WebhookID, params TestWebhookParams)
 	// GetWhoami The caller, its workspace, role and scopes
 	// (GET /v1/whoami)
 	GetWhoami(c *gin.Context)
@@ -5280,6 +5790,121 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(c *gin.Context)
+
+// GetBudgetAlertShares operation middleware
+func (siw *ServerInterfaceWrapper) GetBudgetAlertShares(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetBudgetAlertShares(c)
+}
+
+// SetBudgetAlertShares operation middleware
+func (siw *ServerInterfaceWrapper) SetBudgetAlertShares(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SetBudgetAlertSharesParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SetBudgetAlertShares(c, params)
+}
+
+// ListBudgetAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListBudgetAlerts(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBudgetAlertsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListBudgetAlerts(c, params)
+}
 
 // ListLifecycleAlerts operation middleware
 func (siw *ServerInterfaceWrapper) ListLifecycleAlerts(c *gin.Context) {
@@ -11621,6 +12246,501 @@ func (siw *ServerInterfaceWrapper) GetUsage(c *gin.Context) {
 	siw.Handler.GetUsage(c, params)
 }
 
+// ListWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWebhooks(c, params)
+}
+
+// CreateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) CreateWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateWebhook(c, params)
+}
+
+// DeleteWebhook operation middleware
+func (siw *ServerInterfaceWrapper) DeleteWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteWebhook(c, webhookID, params)
+}
+
+// GetWebhook operation middleware
+func (siw *ServerInterfaceWrapper) GetWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetWebhook(c, webhookID)
+}
+
+// UpdateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) UpdateWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateWebhookParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateWebhook(c, webhookID, params)
+}
+
+// ListWebhookDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhookDeliveries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhookDeliveriesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", c.Request.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter state: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWebhookDeliveries(c, webhookID, params)
+}
+
+// RedeliverWebhookDelivery operation middleware
+func (siw *ServerInterfaceWrapper) RedeliverWebhookDelivery(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", c.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter delivery_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RedeliverWebhookDeliveryParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RedeliverWebhookDelivery(c, webhookID, deliveryID, params)
+}
+
+// RotateWebhookSecret operation middleware
+func (siw *ServerInterfaceWrapper) RotateWebhookSecret(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RotateWebhookSecretParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RotateWebhookSecret(c, webhookID, params)
+}
+
+// TestWebhook operation middleware
+func (siw *ServerInterfaceWrapper) TestWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TestWebhookParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TestWebhook(c, webhookID, params)
+}
+
 // GetWhoami operation middleware
 func (siw *ServerInterfaceWrapper) GetWhoami(c *gin.Context) {
 
@@ -12022,6 +13142,18 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
 	router.GET(options.BaseURL+"/v1/routing/health", wrapper.ListEndpointHealth)
 	router.GET(options.BaseURL+"/v1/alerts/lifecycle", wrapper.ListLifecycleAlerts)
+	router.GET(options.BaseURL+"/v1/alerts/budgets", wrapper.GetBudgetAlertShares)
+	router.PUT(options.BaseURL+"/v1/alerts/budgets", wrapper.SetBudgetAlertShares)
+	router.GET(options.BaseURL+"/v1/alerts/budgets/sent", wrapper.ListBudgetAlerts)
+	router.GET(options.BaseURL+"/v1/webhooks", wrapper.ListWebhooks)
+	router.POST(options.BaseURL+"/v1/webhooks", wrapper.CreateWebhook)
+	router.DELETE(options.BaseURL+"/v1/webhooks/:webhook_id", wrapper.DeleteWebhook)
+	router.GET(options.BaseURL+"/v1/webhooks/:webhook_id", wrapper.GetWebhook)
+	router.PATCH(options.BaseURL+"/v1/webhooks/:webhook_id", wrapper.UpdateWebhook)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook_id/test", wrapper.TestWebhook)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook_id/rotate-secret", wrapper.RotateWebhookSecret)
+	router.GET(options.BaseURL+"/v1/webhooks/:webhook_id/deliveries", wrapper.ListWebhookDeliveries)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", wrapper.RedeliverWebhookDelivery)
 	router.GET(options.BaseURL+"/v1/guardrails", wrapper.ListGuardrails)
 	router.POST(options.BaseURL+"/v1/guardrails", wrapper.CreateGuardrail)
 	router.DELETE(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.DeleteGuardrail)
@@ -12081,6 +13213,161 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type GetBudgetAlertSharesRequestObject struct {
+}
+
+type GetBudgetAlertSharesResponseObject interface {
+	VisitGetBudgetAlertSharesResponse(w http.ResponseWriter) error
+}
+
+type GetBudgetAlertShares200ResponseHeaders struct {
+	ETag string
+}
+
+type GetBudgetAlertShares200JSONResponse struct {
+	Body    BudgetAlertSharesOne
+	Headers GetBudgetAlertShares200ResponseHeaders
+}
+
+func (response GetBudgetAlertShares200JSONResponse) VisitGetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBudgetAlertSharesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBudgetAlertSharesdefaultApplicationProblemPlusJSONResponse) VisitGetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetBudgetAlertSharesRequestObject struct {
+	Params SetBudgetAlertSharesParams
+	Body   *SetBudgetAlertSharesJSONRequestBody
+}
+
+type SetBudgetAlertSharesResponseObject interface {
+	VisitSetBudgetAlertSharesResponse(w http.ResponseWriter) error
+}
+
+type SetBudgetAlertShares200ResponseHeaders struct {
+	ETag string
+}
+
+type SetBudgetAlertShares200JSONResponse struct {
+	Body    BudgetAlertSharesChange
+	Headers SetBudgetAlertShares200ResponseHeaders
+}
+
+func (response SetBudgetAlertShares200JSONResponse) VisitSetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetBudgetAlertShares202ResponseHeaders struct {
+	ETag string
+}
+
+type SetBudgetAlertShares202JSONResponse struct {
+	Body    BudgetAlertSharesChange
+	Headers SetBudgetAlertShares202ResponseHeaders
+}
+
+func (response SetBudgetAlertShares202JSONResponse) VisitSetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetBudgetAlertSharesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SetBudgetAlertSharesdefaultApplicationProblemPlusJSONResponse) VisitSetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetAlertsRequestObject struct {
+	Params ListBudgetAlertsParams
+}
+
+type ListBudgetAlertsResponseObject interface {
+	VisitListBudgetAlertsResponse(w http.ResponseWriter) error
+}
+
+type ListBudgetAlerts200JSONResponse BudgetAlertList
+
+func (response ListBudgetAlerts200JSONResponse) VisitListBudgetAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListBudgetAlertsdefaultApplicationProblemPlusJSONResponse) VisitListBudgetAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListLifecycleAlertsRequestObject struct {
 }
@@ -18530,6 +19817,478 @@ func (response GetUsagedefaultApplicationProblemPlusJSONResponse) VisitGetUsageR
 	return err
 }
 
+type ListWebhooksRequestObject struct {
+	Params ListWebhooksParams
+}
+
+type ListWebhooksResponseObject interface {
+	VisitListWebhooksResponse(w http.ResponseWriter) error
+}
+
+type ListWebhooks200JSONResponse WebhookList
+
+func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhooksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListWebhooksdefaultApplicationProblemPlusJSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookRequestObject struct {
+	Params CreateWebhookParams
+	Body   *CreateWebhookJSONRequestBody
+}
+
+type CreateWebhookResponseObject interface {
+	VisitCreateWebhookResponse(w http.ResponseWriter) error
+}
+
+type CreateWebhook201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateWebhook201JSONResponse struct {
+	Body    IssuedWebhookChange
+	Headers CreateWebhook201ResponseHeaders
+}
+
+func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhook202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateWebhook202JSONResponse struct {
+	Body    IssuedWebhookChange
+	Headers CreateWebhook202ResponseHeaders
+}
+
+func (response CreateWebhook202JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateWebhookdefaultApplicationProblemPlusJSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    DeleteWebhookParams
+}
+
+type DeleteWebhookResponseObject interface {
+	VisitDeleteWebhookResponse(w http.ResponseWriter) error
+}
+
+type DeleteWebhook200JSONResponse DeletedChange
+
+func (response DeleteWebhook200JSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhook202JSONResponse DeletedChange
+
+func (response DeleteWebhook202JSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteWebhookdefaultApplicationProblemPlusJSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+}
+
+type GetWebhookResponseObject interface {
+	VisitGetWebhookResponse(w http.ResponseWriter) error
+}
+
+type GetWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type GetWebhook200JSONResponse struct {
+	Body    WebhookOne
+	Headers GetWebhook200ResponseHeaders
+}
+
+func (response GetWebhook200JSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    UpdateWebhookParams
+	Body      *UpdateWebhookJSONRequestBody
+}
+
+type UpdateWebhookResponseObject interface {
+	VisitUpdateWebhookResponse(w http.ResponseWriter) error
+}
+
+type UpdateWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateWebhook200JSONResponse struct {
+	Body    WebhookChange
+	Headers UpdateWebhook200ResponseHeaders
+}
+
+func (response UpdateWebhook200JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWebhook202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateWebhook202JSONResponse struct {
+	Body    WebhookChange
+	Headers UpdateWebhook202ResponseHeaders
+}
+
+func (response UpdateWebhook202JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateWebhookdefaultApplicationProblemPlusJSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhookDeliveriesRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    ListWebhookDeliveriesParams
+}
+
+type ListWebhookDeliveriesResponseObject interface {
+	VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error
+}
+
+type ListWebhookDeliveries200JSONResponse WebhookDeliveryList
+
+func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverWebhookDeliveryRequestObject struct {
+	WebhookID  WebhookID  `json:"webhook_id"`
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Params     RedeliverWebhookDeliveryParams
+}
+
+type RedeliverWebhookDeliveryResponseObject interface {
+	VisitRedeliverWebhookDeliveryResponse(w http.ResponseWriter) error
+}
+
+type RedeliverWebhookDelivery200JSONResponse WebhookDeliveryOne
+
+func (response RedeliverWebhookDelivery200JSONResponse) VisitRedeliverWebhookDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverWebhookDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RedeliverWebhookDeliverydefaultApplicationProblemPlusJSONResponse) VisitRedeliverWebhookDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecretRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    RotateWebhookSecretParams
+}
+
+type RotateWebhookSecretResponseObject interface {
+	VisitRotateWebhookSecretResponse(w http.ResponseWriter) error
+}
+
+type RotateWebhookSecret200ResponseHeaders struct {
+	ETag string
+}
+
+type RotateWebhookSecret200JSONResponse struct {
+	Body    IssuedWebhookChange
+	Headers RotateWebhookSecret200ResponseHeaders
+}
+
+func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecret202ResponseHeaders struct {
+	ETag string
+}
+
+type RotateWebhookSecret202JSONResponse struct {
+	Body    IssuedWebhookChange
+	Headers RotateWebhookSecret202ResponseHeaders
+}
+
+func (response RotateWebhookSecret202JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    TestWebhookParams
+}
+
+type TestWebhookResponseObject interface {
+	VisitTestWebhookResponse(w http.ResponseWriter) error
+}
+
+type TestWebhook200JSONResponse WebhookTestOne
+
+func (response TestWebhook200JSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetWhoamiRequestObject struct {
 }
 
@@ -18861,6 +20620,15 @@ func (response GetMemberdefaultApplicationProblemPlusJSONResponse) VisitGetMembe
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// GetBudgetAlertShares The shares of its limits that the workspace is told of
+	// (GET /v1/alerts/budgets)
+	GetBudgetAlertShares(ctx context.Context, request GetBudgetAlertSharesRequestObject) (GetBudgetAlertSharesResponseObject, error)
+	// SetBudgetAlertShares Replace the shares of its limits that the workspace is told of
+	// (PUT /v1/alerts/budgets)
+	SetBudgetAlertShares(ctx context.Context, request SetBudgetAlertSharesRequestObject) (SetBudgetAlertSharesResponseObject, error)
+	// ListBudgetAlerts The shares of limits that were reached, newest first
+	// (GET /v1/alerts/budgets/sent)
+	ListBudgetAlerts(ctx context.Context, request ListBudgetAlertsRequestObject) (ListBudgetAlertsResponseObject, error)
 	// ListLifecycleAlerts Models that go and that this workspace names or used
 	// (GET /v1/alerts/lifecycle)
 	ListLifecycleAlerts(ctx context.Context, request ListLifecycleAlertsRequestObject) (ListLifecycleAlertsResponseObject, error)
@@ -19197,6 +20965,33 @@ type StrictServerInterface interface {
 	// GetUsage Requests, tokens and cost over time
 	// (GET /v1/usage)
 	GetUsage(ctx context.Context, request GetUsageRequestObject) (GetUsageResponseObject, error)
+	// ListWebhooks The workspace's webhooks, newest first
+	// (GET /v1/webhooks)
+	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
+	// CreateWebhook Create a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(ctx context.Context, request CreateWebhookRequestObject) (CreateWebhookResponseObject, error)
+	// DeleteWebhook Delete a webhook, with the account of its deliveries
+	// (DELETE /v1/webhooks/{webhook_id})
+	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
+	// GetWebhook One webhook
+	// (GET /v1/webhooks/{webhook_id})
+	GetWebhook(ctx context.Context, request GetWebhookRequestObject) (GetWebhookResponseObject, error)
+	// UpdateWebhook Change a webhook
+	// (PATCH /v1/webhooks/{webhook_id})
+	UpdateWebhook(ctx context.Context, request UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error)
+	// ListWebhookDeliveries What went to a webhook in the last 30 days, newest first
+	// (GET /v1/webhooks/{webhook_id}/deliveries)
+	ListWebhookDeliveries(ctx context.Context, request ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error)
+	// RedeliverWebhookDelivery Deliver an event again, with the same event id
+	// (POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver)
+	RedeliverWebhookDelivery(ctx context.Context, request RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error)
+	// RotateWebhookSecret Replace the secret of a webhook
+	// (POST /v1/webhooks/{webhook_id}/rotate-secret)
+	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
+	// TestWebhook Send a test event now, once
+	// (POST /v1/webhooks/{webhook_id}/test)
+	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 	// GetWhoami The caller, its workspace, role and scopes
 	// (GET /v1/whoami)
 	GetWhoami(ctx context.Context, request GetWhoamiRequestObject) (GetWhoamiResponseObject, error)
@@ -19275,6 +21070,100 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictGinServerOptions
+}
+
+// GetBudgetAlertShares operation middleware
+func (sh *strictHandler) GetBudgetAlertShares(ctx *gin.Context) {
+	var request GetBudgetAlertSharesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBudgetAlertShares(ctx, request.(GetBudgetAlertSharesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBudgetAlertShares")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetBudgetAlertSharesResponseObject); ok {
+		if err := validResponse.VisitGetBudgetAlertSharesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetBudgetAlertShares operation middleware
+func (sh *strictHandler) SetBudgetAlertShares(ctx *gin.Context, params SetBudgetAlertSharesParams) {
+	var request SetBudgetAlertSharesRequestObject
+
+	request.Params = params
+
+	var body SetBudgetAlertSharesJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SetBudgetAlertShares(ctx, request.(SetBudgetAlertSharesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetBudgetAlertShares")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SetBudgetAlertSharesResponseObject); ok {
+		if err := validResponse.VisitSetBudgetAlertSharesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListBudgetAlerts operation middleware
+func (sh *strictHandler) ListBudgetAlerts(ctx *gin.Context, params ListBudgetAlertsParams) {
+	var request ListBudgetAlertsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBudgetAlerts(ctx, request.(ListBudgetAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBudgetAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListBudgetAlertsResponseObject); ok {
+		if err := validResponse.VisitListBudgetAlertsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListLifecycleAlerts operation middleware
@@ -22995,6 +24884,283 @@ func (sh *strictHandler) GetUsage(ctx *gin.Context, params GetUsageParams) {
 	}
 }
 
+// ListWebhooks operation middleware
+func (sh *strictHandler) ListWebhooks(ctx *gin.Context, params ListWebhooksParams) {
+	var request ListWebhooksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhooks(ctx, request.(ListWebhooksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhooks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWebhooksResponseObject); ok {
+		if err := validResponse.VisitListWebhooksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateWebhook operation middleware
+func (sh *strictHandler) CreateWebhook(ctx *gin.Context, params CreateWebhookParams) {
+	var request CreateWebhookRequestObject
+
+	request.Params = params
+
+	var body CreateWebhookJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateWebhook(ctx, request.(CreateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateWebhookResponseObject); ok {
+		if err := validResponse.VisitCreateWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteWebhook operation middleware
+func (sh *strictHandler) DeleteWebhook(ctx *gin.Context, webhookID WebhookID, params DeleteWebhookParams) {
+	var request DeleteWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteWebhook(ctx, request.(DeleteWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteWebhookResponseObject); ok {
+		if err := validResponse.VisitDeleteWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWebhook operation middleware
+func (sh *strictHandler) GetWebhook(ctx *gin.Context, webhookID WebhookID) {
+	var request GetWebhookRequestObject
+
+	request.WebhookID = webhookID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWebhook(ctx, request.(GetWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetWebhookResponseObject); ok {
+		if err := validResponse.VisitGetWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateWebhook operation middleware
+func (sh *strictHandler) UpdateWebhook(ctx *gin.Context, webhookID WebhookID, params UpdateWebhookParams) {
+	var request UpdateWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	var body UpdateWebhookJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateWebhook(ctx, request.(UpdateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateWebhookResponseObject); ok {
+		if err := validResponse.VisitUpdateWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWebhookDeliveries operation middleware
+func (sh *strictHandler) ListWebhookDeliveries(ctx *gin.Context, webhookID WebhookID, params ListWebhookDeliveriesParams) {
+	var request ListWebhookDeliveriesRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhookDeliveries(ctx, request.(ListWebhookDeliveriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhookDeliveries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWebhookDeliveriesResponseObject); ok {
+		if err := validResponse.VisitListWebhookDeliveriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RedeliverWebhookDelivery operation middleware
+func (sh *strictHandler) RedeliverWebhookDelivery(ctx *gin.Context, webhookID WebhookID, deliveryID DeliveryID, params RedeliverWebhookDeliveryParams) {
+	var request RedeliverWebhookDeliveryRequestObject
+
+	request.WebhookID = webhookID
+	request.DeliveryID = deliveryID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RedeliverWebhookDelivery(ctx, request.(RedeliverWebhookDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedeliverWebhookDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RedeliverWebhookDeliveryResponseObject); ok {
+		if err := validResponse.VisitRedeliverWebhookDeliveryResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RotateWebhookSecret operation middleware
+func (sh *strictHandler) RotateWebhookSecret(ctx *gin.Context, webhookID WebhookID, params RotateWebhookSecretParams) {
+	var request RotateWebhookSecretRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RotateWebhookSecret(ctx, request.(RotateWebhookSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RotateWebhookSecret")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RotateWebhookSecretResponseObject); ok {
+		if err := validResponse.VisitRotateWebhookSecretResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TestWebhook operation middleware
+func (sh *strictHandler) TestWebhook(ctx *gin.Context, webhookID WebhookID, params TestWebhookParams) {
+	var request TestWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TestWebhook(ctx, request.(TestWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TestWebhookResponseObject); ok {
+		if err := validResponse.VisitTestWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetWhoami operation middleware
 func (sh *strictHandler) GetWhoami(ctx *gin.Context) {
 	var request GetWhoamiRequestObject
@@ -23202,471 +25368,509 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37lts2ljf6Kjg6c1a6M3JdfEknrnXWN5U46fbnJPbypfNHyp8EiZCELhJQE2DJGrfPmqeZB5snOQt7",
-	"AyBIgRQpqS52ataajquKJG57b+zrb38cTGW2lIIJrQZPPw4WjCYsh3/++JbOzX8TpqY5X2ouxeDp4O2C",
-	"kSuWKy4FkTOyWlBNVlSRnOkiFywZkpnMyfj57MEvVE8X46PBcJCzfxY8Z8ngqc4LNhyo6YJl1Hxbr5ds",
-	"8HSgdM7FfPDp06fhYElzmjFtJ3Fe6IXM49NY0lybOVCSyYSlXynCEzJhM5kzoheMqJSqhRmfmzeWVC8G",
-	"w4GgmRmR4nfb5pbRDz8zMdeLwdNvHg83pjoc/JCzhAnNafr8WXyGPMH5LXN5xROWk0u2HpLxZC0vR//z",
-	"X/89bpjc1H94xJM951jkqmn/xoJ90KMpPDE2E9WwqXNmN9HP7p8Fy9fB9PCbDfN4cvpwOMi4cD+fxqb1",
-	"jJnDy5jQsa07J4n/O+HJkIwTttRtO1Y+v/eOPVsLmvHpa1lo1jA5fILk5hGcH/yzdYL4zggf3HeOfy1o",
-	"nuSUp/EJzt2fcXLwY9vk/PN7T+x5wrKl1ExM1y/YenNur9mSUc3FnFAypWlKVlwvkFlpxgx7wG+4IA8f",
-	"k4UsckXm/IopeGTGc6UJFWrFckLnlIshPC0LTZYp5UKzD5ooNs2ZVn6pKNHKxQZTfGDm2LC+04ff1sl4",
-	"SbVmufnm//n9/3rw/73/938b1PdgOPjwYMGFHjwdZIXSZMLIKdGSnD78llxxxScpI+dvfnj+nEwXNKdT",
-	"EHOwcTMQl5s79sOCijkjUqRrslowQfSCK8IVUZqnKezLtMhzwylGYDcv2wrkQct5Ni73TxcXX//rYvD7",
-	"yYPv3v/7xeDPnRZupmamBCJQEEbzlJuDg/MbElVMF4QqcjF4dDEYEpmTr2EnXrB1lKoFOX/1HCgEiPqS",
-	"rdtI2vx5X2L+mWdcb87kb3JFMirWhAmdc6aMfDdCcyHTRBGqSSaVPiNPTvC86EQxoZtkaQpj1KbFsyIb",
-	"PH345ASOBH8qxaih8znLYYq/UEHnzMi9pm0zU7WPlJuXtV4/5RujQ2zjL+Zy7nGD05lm+dYLHF7oOjFg",
-	"5s2ZvcqZYvrXIpuwhitSwN9wilbraZiP/eu2GdnDPIH/23q8OMHXbBY72CX8EfZsSMb4ExwrMBPXiqi0",
-	"mDdMFx/vun/fnmy/0l9ZHSc+VfzbV1vmZL+wF7m9KiYpn1IzdpwhluUDduuKSRs7BM/vzQuv2T8LpnST",
-	"vjj+8EDxuaDpRH54kOOzD3gytiKUixnLmZgyYv9mNA/2z7bJ2wf3n7gszLX9KpcznjboRTk+Y07bPOTo",
-	"En5onSO+N3KP7jvXN1xM2eYEf5W6tA64IppnjSqugk+Eo85knlFzvSVUswfm3UFs7HdC84iw+77juAW8",
-	"vsu4iuXxUykUy/EozL/azgH+vu/m/x3l4C0I1Yenj//y+NtH3zz+y1a5+huNXezmt3hEqRTzobvKyaMT",
-	"NSRwMoRdsXxNUn7FyJxqtqJrsqCK0OUy5SxBbQwUtqYDXtHadR9qWaBf/ev304fv8V+PTv6s/u1f9vcf",
-	"T4ePP5V//Pj4078emUvkz5nqpI5RIDyvdj1R5pZ4cnKSqcpKcX9kfqmWdNrA6Cv3Z6SrlWqjKv/wnqT1",
-	"ybyrllIoBp6BV7mcpCwz/5xKoZmAE4WTQGF9vMQn/v0fysz7YzDUv+XmSh3838el8+MY/6qO3XdhxE3i",
-	"BatlRnnKkjPy+qcfyHePn/yF2KFIwjTlqTqCXbRfBDfGVKMVvszlkuWa4xp4EnGCDAeXXMAfmDAk/HtN",
-	"IRsMB+YbVKMNvlaaZYMhcO/g/XDza3gOkWEcv0f8MOE5/Y7zKT8tJ/9gU22+cK41nS5YAsZynNmrxrJe",
-	"UA1cAqqo0ZbxA0TLI/Kb+SPXZCozY/FJkrAlE4kiUsA7/tJTEj8kpDEVwcDgGj6XSTG3tiJLEzACqzuO",
-	"nKo25/ocPzDVhrepSErZVH4+YctUrllyVPLbRMqUUTEAWsG/jpzU2uQcMAXIamFuRyEFa/ioF1XDJgpp",
-	"PFOlqS7UNhoPfRxv8I36mQOzwjD+o0O/ew20wLKl3iTy0pu1uSNI2cmQTNby0ggksyuDCBFXXWJRSvOC",
-	"5itF5EqQ8hWklhVV5jIMN7r8flLkqOFlqnrrymKSBjPCu8u8wUSylBylzsbnjIAo8vgRgRtjNFlr1n2w",
-	"zNlQG19bBmr3xh9zRlWMEH9brPGiMzRo9sUYsvGNyZnO19RMqxwgIHqlaa5ZMqK6q7IS0mjkag5p0Nl4",
-	"gWHgdz0kiUFlHtXD9JsQpdki4frHK3t31CTFVFsm3lgAddK8jcdQ5June2xNwmdg63HNsq1c/JORcegf",
-	"Mu/aj9E8p+sW0RFYBPE/X3EnvfycudDfPI7KJ03zOWv8mP0r/n7bLQMSB84P93fojqD6nXBMu2HDuplj",
-	"l9B+5D9zFTn2hGra+QQC+okcQOBe3/ahX9kHbV319W2BCVU/Fl+Xli/hJ37FQuVhQlMqpsxszD8LmnJt",
-	"FIipVGajUwp+0KjaYD74KudTyw1Jws1h0PRVsF0zmioW05JAmwSpSwVxPEsyuiZmZFKIhOVEmdvdWX1k",
-	"Wigts80bm4tlobcrbXzK0F/3aTiQhe75Tp0UYUz/oab9tkZxRHakqVyNZjRNJ3R6qeKiE6RbRBN5hRaB",
-	"MnoHPmN0oelCSsXILJfZEfkxW+o1gVGU+Q+o3o5gN7mwRpcyJJN28g5pCi4bRw/bXrOUY6R9eMrbXn1j",
-	"HrZOBvNyoyr1miumMHqANhmaXUPYIHJ6RJ6xKQgBRYwSYxQ4qshUihmfjwKjc6uIq1FGaZGWu1hfoz/a",
-	"4QYhbKEkK8wbhdK2XXcEaY6q9FptZYTy0dds1iSAwg9uWcZLcYg1xKaxZeBXLobSKq4yLsLfng63c29N",
-	"fbJBJ/8IhmeM3TFhSiPXGt2+rlb14X5nqMslE5Qffz0kjE4XSPLOXv+WfH1EzgVhIA9SrnSTUAiM64cn",
-	"27y5Q/P4c3z19JvPWIB8ipDL97IQiQ+gdrbJmy2uqVw22L4rnhhymKyNyTddGCE04cagtRbwESi0eE17",
-	"68WIDwZ6/3BgrP33wy56k7PUYDIxLvl+LS/PXz1/wdaqot60hgBb6OLhkwhhmEF+qJh7deubjy7tDGqm",
-	"Mcb2FFktzDVn9Tlltkyx/IqpMyTyp/2vu2nOaF8Txb0zWcdPFpyqq4Uk9kHCddR6YsKYTklcAWigtCbJ",
-	"8AtKlQQcd0snJkAefI26FnopjI1LZjLffccaaX0pFddx14b1vJjDc5kkLumlGuMvFDsjqVyx3FifitCc",
-	"oZzE+H7cDbLM2Yx/iJ8FpgWU8XQ3PuTayNz9aHNxBKHTqSyEtttjg+pSkpRrnTKykkWakAkjC54kTESP",
-	"ddkY63obLDyIdm1KjWLWuKCURtdjdi/6rWKZ9CbwQm0VpYaZ3ymnhvFZR23CvPb38PmovApMeiu67BH7",
-	"rcE5BjRXclOoYDmJUuHzyp40ScNSUO2jdtVE3m1oXtUpHMCs3VzTrZq21ensrFzWV9VVv6y+dyAVM7gI",
-	"t83Z3dqfUB/o8MYbSIGq3iVt78DN4hTP8AIIUyg6aI19hMqnhp1+mVu52rq/TR7mw+g2RufNuHA/bZJ/",
-	"KP/7DdJzi0ICDUQmSsZw2e/btnObfDuQULgVwQcLRA3rGhfXR1ZY7tumGjj1ZIWamyLmY0TTS6YIx4DX",
-	"MqVTUKekYE8hr5r+Z5EzQlOIgDHyv9+8/NVqNT8KndMLEcQ/MRN7wpJcTi9L3YcpO7b56xXLNfuAoXij",
-	"Z/Mpc/oRTvHowly8YSrQ6XfV/N5vN2PPq5xr9lKkawzy2n15p1hLYgSsVhvlZSN8A9uEWWGoZjubaZlz",
-	"maND05niUVfmhkoSCYjYuCTqXjS1MSNUfGxk/5KtiaKoR3J9ZjP7bGaAXrAcYylSsE0vpvlkw7DmHfNn",
-	"lpwRSgxxpgyTk5Q9e6LlJWqibuXG1B95JQjOawQPmR+N9ZgkeBTl56I7M12w6WVP1XGh9XJUxnDaiNzv",
-	"ESjZXJM5vWJESJsEGtf1rVPaBseqn3/n9jrkpPJjHQIWWXM2IrptfKyQqkuWDM3ULYECWQjGEn/GO4Zf",
-	"6/TYEIL1YVcgnsrGVE6uSRBFhthY9xVNefK0aq9pKS+9i4JwYZ/hmuRsBtal/+NM5hMwk+DPl0KuVGl7",
-	"odMjo2sipCaJhJDj0YUQcmSYm2sc18obMmELLhJIAKBCQLIWWEFzlhyRnGo2gmRZhlOBf/vBiGXfTGZM",
-	"6CNSiJzR6cKYC+bpC1ElPBCwPGNmdVMppmmh+BU86aiJKLpWYYKBX5Xzy1Fig7woDkBoobR0TAr7Bkkx",
-	"7l9+u4zW63ZhMByEqzPXezl7eL2c4iYTDwcfHpgBH1zR3KhtyowMp2/HNP9+7mdgfvopmIX5+Vf5g5uI",
-	"+fE11RgWYe6Fd5X54AfDOX0aDn6gmqZyHiTlVOVfxpSi8wavAtWL7eFBm1XkPhQjejeJqh5SF8TwzCiM",
-	"c0azNFCso0sFFBG1QF9uByGzZCKxgaHqt38OMscUippEAnuAl8sMt2YNPpAgFrJ71MLNLLp9Uumfecy8",
-	"mkqlR4IKqTqGheGFQjU4uJhuyFcA9zAONFqyfJTxNO0eiy4E12qX7cEJuQ80TyNY1zDck+hmojfCZ9JF",
-	"WKKa1bXlzniuVMGSSr4/uOJXgm01wX9hLo9kFU6n7ZVy3vXNCh3VOPqwvpQu+7GPz2Vjb2/D+HjGUqaj",
-	"hkf5h44+35iDzH2lZeh9ttDN/nZ2zhXrRZPFevsyt0Rs6hok/2fBnIXliXkIdhi7spUnKdPG3JhSFdfz",
-	"IinrUZWynhKPbnpFJrIQCdGyKW7Q36XbEhTq4xgtz2Y/6vInfLsEdgBnaHUtt+oILaeysxM0XE1Xp0b5",
-	"zmGcnzt6F7vwnCjSlBQCo6zIWx38c7+XyrT5wOB91DsZJs3aNIGXs8HT33uk2hZZRnNDN5sKlpjxeZ+0",
-	"3b/mdLlAVSvMaWkv2Mfg6ty8anNhCFdohQm2gtxqG6kG24fQ1OqpzKcpg+lLKpnM6PqAVypmcaCaYR1h",
-	"W9w3CGBWksJfsyt5icMqpyuDvdgnpFnPZ7ez2ST297VzPp9u8Rehz0DIhPk09RVdE5okpFgSLcF3hcnr",
-	"s0LRlFhnHxNJJDl9NuOC63UfOjh373wqnWCj0u3fPejb4BjBk0YaAVeUvcHAO2Ls/60B0i3FFvAcpLIq",
-	"zD+Fk+ixA6/hDYg0lkLCrCauabXy9XlwAnW7cbpoyoFmSlVThf0ft46XR2xllucyH+U0VlJxAtXkFTO0",
-	"OWvcOii6Gm0Zo2IUWm4RmqdEFehDhkROKQi9YjmdszNy4ovxm7xjy++eRL16f5MrKLki3z0hckZOT07c",
-	"KFAHIi9dwtMQ0ACApeglIw+PHpL/JzJwh61xCSYxiAKbegKUDvNgiRFAuS37OSIvjcTblEZ9zU4/h+Ck",
-	"huHp+x2rn8377WSlYiQsEp5YsuosX/LMOjYnaf8XaysuZ+C/uG0p3xfTS4ym9AkIBkQc3P+PHlZBHGxZ",
-	"3Xef/nRxcVT+9Of/1a2gThCageeSC/LuzTPvGTx9ePSkTmMbtOErFE+idNK6J3up5qEWs59yPhysaC64",
-	"mPeqN/rNvdOgBPtvdtDzg88+A/0kblR+WfuydSdsDUlNt0gSFhHqzxMIMoEC0zOtDogw6W5HBVP8VSas",
-	"uXBllsssVh00HIDmurkI1B6ILLTiCcZqNhfUdW5bqmpylsmrw+6klh1qoWBT4NmhPctyLuVhuC3qQiO7",
-	"25B1YutuSQZv/mgUv2ihvleuc5mm5lpnAi5gEdGY01SuYqfhDRRjmrgwzooqMsldLLWDlkDzfrQD9+6n",
-	"4QAHacju4xnXZZSRfUD9Iggnp0a90qHZRhXsBUuIUe/DQHBGP4wqGoP5hdEaXLAQKuHs7+FaxF/EgsEZ",
-	"o6rId9jNIRTMloFSbyvaBXylyoReUBvtJzqdQo224Ei20dZPdKr7li2dE0WzZRqUGeOirMF2ybDUHypI",
-	"yThjmhoyH0Oav3nIxggnMln7cLexk2DrhkYvGIOJNYbvjm3x9ZjQnJ1dCMjtlzMytgB88F1KNPugMahY",
-	"pXszSq8iX1havWy1NZG+yGfWtR5gAvYfz9jakJXemprVkowV/Lm0Ve3u7zalbikAdRs3rKAIct+D2D+a",
-	"gdYvVUfEi2QAT5ylWxd/kixZPmVC07lNkE5yuhKY1B2ASmFaMA4LUAwsVcxT4VcK0FeypR6B8Tq6ZOtx",
-	"8AwTCeSx1xYXn23horddt/sdvFBFGdjc715zKJEkNJ0fjpy2aduhQrCpVs10FPIoFJgoCDDIC4bihwdz",
-	"+cCO+Q8lxdFruvrFxrWDvz5Ql3z5QC5RgD0AtjWD2ZwqxLLZPraR0wcf3MXsa4pYLjOvfhEpymyJ8SSn",
-	"Yrpg6vfT90eWusdHW8MYMMw2af/XuFZ4bh2df0rkVB1bHIoHgEOhjrJkSOD3ObOYStUnjpCmj8wO/fmI",
-	"/HjF8jVee044rHJpLkGuF/aAU640SwjVF0IKiCi5ugfYDSP1PTKFEfVG5KNsr66u/Yjqay9onvS86bx+",
-	"5fQLrsjCTAowFZU+IueapIyCf8cpLByRGCM6WE2ziKtz5kM2T6aiCqjAhTQkk3XlLt3UI85IhumCVJCT",
-	"Erfm9OTkpKNKV1OYolJJLWjuy1giOgzMMaNrcAjBLHC3TuCQrfpGRWc/XVxni07tuyd64W4HnsIkF857",
-	"VtlcTS9vaEO5GDV70zxYop9YCPuExT8Qb6VlwbhlNK5IRo0YmQ0tiCai5u3iaqtMcps8cTVyPRxOzfGN",
-	"NLWbn51BLXxZqZkwCHMoW8Bs6wH3Tl5/AsCCO8Y/NjfikL6mBsv5hY//rMyVFYR/CDWWAsurKEI7mfW/",
-	"yCt2I0nruMhtW3uIwHTtc5jNcbsB6s0pHThQakgXHO6HDiVuESDluNuDhkBqG2frvFqdILKs2hZOPxZQ",
-	"sfCs2wG8HIwrTGLbyQXeuc1VYKBuFxrd4lgTNmLXhKLuFKntSiN8aeimum21B3GD7eYCO0w6xR65A5W9",
-	"rtqswSWymVLVBxrWnKxu8/I5XQAI32YlZFgGoyLGd3xmKi3m9Vvz0daZ7YWW1nq0ZVA6kkybsIa82OYc",
-	"adH0UmcwLcsVZVEB/tyWT11d0DKl655qUboFQdupZEPQ7Yy2mrAZLVJ9RN76nBRUEqn12lYxlNuRPocW",
-	"x3VjAi9RnMgU8Bm8w89jztO5DCZzRoQksyIHTWRCp5eoLgeQhCSVoK9esmU1EtyesNdhw3+QSrd5yNlU",
-	"5glLCPhnrEVl/+Zhl5zFGlTZD4l0qY6G4GlOJ2mAuoB5QgjWAdt/KeQq5n6faZY35nmjg6LxzwlLNe2V",
-	"VY5vNH0vNEK6R96DSQ6D9YSDVafajVF+tshacS8jo8Jdae6U1FckYwmngjj0OhUcEiiV9fPRK1m+butW",
-	"wqfsCN5tdiFs1iuUvkS8yrj8zqCEdus6P4+72Pnxvc4Tkib8eoKxux1fuwrXi/Rq8b0GnSUM73U2VHGu",
-	"v0YVJ5utA66nBUU4VVm6pDBgqI7Ij3S6sD9hpYsmiVwJ87wUqHENffIX1TY/EKhoJQmkBy5priNuIWfs",
-	"bW5I42Vmk+TUaE65aHrbP5Ra2Rh7pMkf8RaVjIyRyTqeqtgAVjgcFAKkYNRhrzDtTwrEHysTInUpOrvd",
-	"zxbjMKBoF+Otb059J8oZdqOb12wp84gROqGKpVyw9pTSuitpWGIccWUvFZYAwR2RX4s0feoQb0v8XltT",
-	"p8jCVud5897l5brN8om5w8FkPWo2FWwiZsVzNyRcYIFenmCkobfpEjBaLBPC36BNmkY2tNA4K08qRlsw",
-	"h2WxECdSL9yE1VFjTVX/SYMCUVbV9v+Au8nMN2xV4KbprWpOPnDk5IwmhNoffCztzOYLZ3RNJgzcj/0Q",
-	"0jy+5AyGE9qpNM55+fBkj0Nu8hM1+K6sJlmSgDtp68tE95VXxWRuQ4weZShQymrZtJWi5SuWjJo2xM4B",
-	"HvLDl74zeC3+XVSAYxKNiYiGXGYtwNFO2JyKLeruZmp9VMr32VS/da4aGdC6MTGBCLmKL3Xj1uh1jnk5",
-	"mpArzAyAaWCdctOQrbeQ55H429506QjoVN5OO1L+O/uFCPHbj4+01DEU70DIMQJEp7aWsHauWN24joa+",
-	"O4cl31IwVe7NQCzXV1BeqhXO6nLHuusnwKCqgenudg8fxA1Vudh3cklVSWFjQvGb91xXLv9S6yGueqD8",
-	"A6CYNDnymhHLx0LqkbN2x08D4xe8REbpCjo/holTioJYlDmCvEkxPyJjxHaz39FMhZgDYSiU0AvsKuds",
-	"aG9wU2Nxkb/9cv7DmU3D0FDpN85hB0dXNC2YGtsXAMiQCzJNGc2PyNgmf4yfGo0gIzRI+ICeADldiQth",
-	"9spumxv3iIzB1Ic3g14KC5og8J+L9tsDsH2hxk+hC6X5J2j5tu8WxgQRKPfoQoynKVXKY0aMn5Kxb0d0",
-	"TAstx1bqIRgxZkglHKWgXrAa/kF4ZIPhYOEwB1zmi8sqGZbdqKoTiGaptdtajTrrb6Hm1YFCA4zgrcYn",
-	"kGwfuw3zGneLjdiXm0MkuyYtriiH0plZrF/oRk6meVpZhCHgO67JXEIV1Abqi7E/IYczzFzMmSrgKlvI",
-	"tCa5sTQgFrBtsJ4bkgLfx/f9wLG3jQO5OzE4O7XD3C2WaHe7VuweYZeGA07myylgKLdIV/D780IIVKCX",
-	"1Ej4EtQJ9RPICx4B9tVwQCcyr6IGlIIzOhhrB0+72fPYi7LYsmdwAuROcy0aXOqaLcvsKJvmEyS1nZ5k",
-	"Y6NZjE8Xj06ysUWfH5+qsTHAxn95eIINsGs1SFuiUlYX6JCbZG9SNQyyeMJ8H5i/lc9gJZXpPcMqkvhD",
-	"0AMymoaau/XFRhLSfo0nZ7uZW6He9eys5GwuWOtW3ex1NEyVl0UDkM61AkKDUdwMB510GTdmNLOgXKIr",
-	"V/oSi09D7PHcK0gMLzTDa3SlUqqBDHuRlVcBup+70Xu9T9IpHt5DETGvdc9CyIp8hg+gxInh3zFQf8wT",
-	"riGFrwNPXVpl6EuZLpr6f5lvjKpNlhpcNZbX51QgrCR82ahYSdeIJI6m9lKCzKbEHAgHwTPZlAcbhOLW",
-	"4AjeHbQ9r2Egoupb2wyUEjDuNpFmqwxibWd9r+N6nQkKYrEOmtbtkRFcIv05DYK6NiVWgdimHDTL4x0E",
-	"5/aueBus7PHRmDGiqWZnBHA9tvXNi4YLaikuXcGDUqqZ0u2TtukJ9pnKJBsgMaIzbETbz0szcXNwuWTC",
-	"G2OVnNoJ81WQIWiHnd/MNtkzk5KC9TQ+34mE5SuKZqcX52mKtpZLwjlgns2BoZBghlWiCFJiaoceId7y",
-	"UHrCKgVLe2td7j1U1ZmrZ+ucawcvbASZ4bdb55fHe3dMu6j0EfCUdr/vcHDFVTyqZCtqdRnX8wArQwvg",
-	"xfNIVK8fGEx5tG4ivvFcp506iHGNe76TAeRZsmsnm/7mhc9JnTOtaiGWjsrcfrrWAdX/mHAI4TFL7cCM",
-	"vXXzXcLeLuU31ZLSl0aGr7hI5KosQEQ/mqu4dTFjdLwKWZbmuCrizTSMhPK0V9TXAm5A1FHoxa4vrxi7",
-	"3O3dbYlxfy+Job/31L58DUhcdagT/M52p6Sd0aHqLNzufNYQFnYRB3bUbpz93XHU2qkd5C7xFLDLbeL2",
-	"aMOISHI604FKBHGcJcuVETtbTYra1h/EsujskoEIYJNLJuHzaAqE+cKbv50/ePjkG3cdQjlp9CMuwz0C",
-	"bZ03XrXu3gIHgc24Dcq+XX/mr2wCTcJyfsWSiBrfYlv0V7yrBLBjzN5r1HZ3/UbYraooz9tI8rdAEkVu",
-	"Uq7ISubGgiaKTaVISCrl5RF5rsklY8sSxN0Gic0/kSJkXjEiO8mTv3OZUqfW1sXHj7MZtjpsbAxrS31G",
-	"uQORbG2DWOmu/2nYt/jmNVMyvWIJFN7E5jt3XRCjKSo++2XCRVLi3yNShZh2L8OrdVyMTKSxjglg8tu7",
-	"reWFmCtQiMrlYBdMoyH5pgZckKnMskpEN0g2s2keW7cUD/a1fTpggFHO5lyK9hJQAthhC5km/RCCmsHq",
-	"X9ZyvL9SZClTPl2fQcpjoAK4hDuJyZArunZQ8x0y7/OSoDtsj0Nz3AiU21V4Si4/HNnI6tlXqDUmMurM",
-	"t/NdusHFnS/SH22a398YTWPwCAv4faDYh84iEPJaSjJjq6CMWxLNsH9jDSQywHHZbNHiJ9C60Mp0f+Jz",
-	"QCAMAVJacT0jmRnzuJetR1v/7dvq5tkAmwkGbMcKA8i6HE3WmkVhKbFUA2oyjA4CZ+H7TZq3qokOlWTv",
-	"DqPPmRxNUgldXPrMOmwW0u9FS1QjqkcQyWwIX2BvzhnRTJAJS8EeZQS/Y37vvvMU44inJ+Z//+e//rub",
-	"KPHOgOrI01Qqlvj+pRQypnIqLtVZkFYYdAvFhlC+UxPN2REieiDxH2VJkGyCXx8MB3IJKUgLms5G9t9T",
-	"KdNqS4wQpAdgSMttrk76jfk1QhqkaVDN1gulFfs2QaMJVGBaKVEtGYN6WOxNvx8JQo+ThpgSOJhlTuz2",
-	"ECYSBTBWoE3BSXQPLBVL+Et8A81q5lImtoRJERo0kw1wAVyBk0di7bXRkeZKYaFFyRR+tvXjH1ZETJQR",
-	"Y1y9XaQdwM6tXT2xBHaasOYIInVRF1AlwFxyHrRuJ3xtpnM589hGdgNnaihN3L8bkf2OLTWLzvCvuK9R",
-	"RM6cqbgCGOtS1EG2NujQXChNo4WwuHO2izTikEBENGrlplTpkWJM9DLT1VLKdNTYEQk8qD5L1mfbA2CV",
-	"lobdu2upStNY7PW56yGOJqDRfhOuLsFmWFCXX4tAC7+ev31Ta8EUIn1XAvFdY+q1hK4Ug7FzKTAsLZfL",
-	"Bg/KpundFuLypxw6tB2RhXHwIOJdOdII2bk9rR9jC6EfQJg5lrltD11psx4mFE41HaF1tnUH3MjPqKav",
-	"8JUOweyg3XyVBSAQAUnO2BojAODcoS99p5n/go9fcyMeZ0N0n9cr/8aOrdNXC5myUaWT1oa8wV1GgeqK",
-	"p+rl2LHNbwldV2PWZSv0+nSCwpRyc6rE1y927Xfuew7MHzG9XCvraPzW4fJUCvQ8GA/Uf+7a12M4yKC1",
-	"WfPghWK5aiwN7NAUI6b2A2CVuT3s6GTC1hJ8ZFKxbmBCiOmPc7fDtO79PuGhiuvtxpsxxURZv+yHhIn1",
-	"SOeUi6gG8VKka+/nC1QILK+F0hRJ4HUCLXAw+rqGZ4zp1OQQhJWO/pPlcgTMkzPNRLwdTPsUtCQ502b8",
-	"FrH7qXXrzOtp94hneOIb5d0BF3f6hmf7OgH4L8WDnP4DL9i6AY++l9ztDXblh2glyxfsICpLuNg7o7fs",
-	"h2S4fx99C9DT1Ei/ByyhX9Ihz+ruHJTt0HkALgngltvZxD3YlU9wiofc/rIt6V06hL4MY/fxVjjGj92+",
-	"Lq+498hSep4oyCO3/XKsi2D89fgMstddxyVKVEqVjWmYXwD6OFjwNGNHBEK0YwjHjeFXysWhCsWSIarI",
-	"cCleiBAtG3BSXZ5TALw8Bt+a/ZRFr2FC52vi2/JYhAWrbluTFtaSUQ2xyzj4kZnj1k665tOv7JaAI8lM",
-	"p+dbrVf9zmGrurLQOWpVWkad4AhrddlobIyHgDWP+o/tcBBYHNDlACPHUB49tQXUBIyXo8F2kMOD285b",
-	"EQUDW7oNm2RHW7hn78s9zdyIydpL/3wVDt+DOt6kxVwZzqMppwojJaWaXOXQI3JeRuttwqli6QxBgZQH",
-	"4LPiw/rYAczVIwpdCCqsOODCy4qU0SumrEebaCl3Zn+3D79Co/2u7F97K7bT2N3bKsrddHxUNCOWeENU",
-	"L6UcoAyC5p22cggDK4husAS/ANbAC/I8YdlSAqzFgxdsfdQFxfB9uJx9zNZyT27DbI31W+98NvU27Xf5",
-	"lCpz3f+8NjrU3/jJRc3Na00wtA82phj6/smNfVDKR3yu/YSlUsxVE/RzJZOs+bsRaOkKrHRjpeqHJc+Z",
-	"OkQf9sumyeFBVsBIpjlLmNCcps0RKKM49ppXE24W3MqEJ2pTz/3aH4O5bgrFzixyP1wTkF/Wz5HYWOS1",
-	"zNkVl4UaKTbNmR41hOShNgOeCHFuoJg0lxoTvMzJTqdsaUgRPoOYLJ1DuNfd1L5bMuoLti6TT1Uxm/EP",
-	"DY3UKECmFTmZLmhOpzrQKXCr4rPAxlYRerAtr1TPs+/YRet6SmIvK9VtuFtB/q0PBfhV9/P973kl3OIV",
-	"cABHxV1w5b1g650tQph/VyvwBVsfBo5+y20H2esa4d1RIbdtgcr3jshPMidyJSAXSCSEJhlHVMydmvnX",
-	"b7PGCQEes3l0TeiKrneANuxmF254EXa0CrsIbFheITAgya9hb0N52kEUvsFegFErqBT9LdXrkA0tL+Ff",
-	"eK7x5Imf+YxN19OUnacsBnObsGXOpr2VwroKEruXdBnuzbpfv81Zt5nM2cg3Kov2LHd/2xqKhFT3xg/9",
-	"5nt4emeB9drxAGD1SXeAVX8Kforx/HZwCmWNtTJBX8bAZeCmhhnt8IkGUMG29lRyphEtZEUdRr5NSgAN",
-	"49EJSehaBe3cqn3APLCt+QQAg7IALVTmEGOErovg3+yacM90b/17I9OoJPGB+2KyHUzNpWeXGZKeXjZJ",
-	"cQvqXZUJD3An17j6tq/nCHnHW+bEyRp7AQIZLWSaIJc5dKkZTdMJnV5adNKjZpMrWhJS09IRnNXXUOCP",
-	"3t92ydYOoMama8T7DfFYdjL4+JEVtePVEOnPQmMCIn+BCPfViyss7gjSVkaXbD2AuG9UwMfTijqtvrbW",
-	"MwTQqOwGSBT7i+0th2BjbFlLnFBkpBrMaADQnjXe0OrdUumc0YxMaZo2IOpOeJqanVTFcpkzpaLo3OB0",
-	"X/uYDWaOe8B2TIA0NtS8gkIUuLt3TEedptyogVZCNFV4NfbDgaaSvj/IJveYtYMTQ6O7oMuMJNzeDRPx",
-	"zoeRkkUeS+3KwLuVDMlkLS+JrcF8aqs3y/erzGXuFXOEFg4frpV63j62jfYPNviRpjxxaMXxliq2dUj3",
-	"JhtMJEabyRvSCVtqjDaKZ7qUvGBiZxMluD9Hi3F4ZrOCl7BtCFYK925h+UR1rHpo8lM1FyHKQk9ltrVg",
-	"86V9zJi8EHfqyzDLnGc0X9c4JuKBCfHYoVC49BaekYTPZka9x2xn1E3cZUJaLpPW4q5lkS+lamrb4UCb",
-	"m1SvVqqF5Oz2B8LO2jG9Z6es7KIBQxipKR74s9ZOQ4MQ6JgUlcCgDGZMsxygmqEylU/ZmUWdV+iXJSnU",
-	"XoEjLS6JO/XhfisvmYg14O7gUIqQYC1nPBQy5Yb4bSu5JfBDVW+6EvjZy+OKtA+2MnrDbbJXNHU9kDYN",
-	"V3LfvDpzi0cAl3Fx3Quzz/GFeC8RpUcpF6z7136QSv/MRdSwcuDezV4dnRcbYdu3ASy4Lc3oC0rXvZN4",
-	"W5uPoIGFb18GqhtXJXwepBXYPtyKyJUgdAp0NnTtK+Cq6m6yyu2gUcExDcvz94uJJ0T+LOeHsIDk/PbN",
-	"Hrl7eXXJdp19kxtR2JuL7SlAPIesJDrVGB364gNm/YNVHS9d9P2FlL41cHY3gkaGwdMOIGYVSn3rXrqp",
-	"aI/d334hnoPF/28/8l+ZwQFE7caKblXoVmazs/itrWknEfw24IaynQNNHkiRrsElSJMHq5yD+3BWpOmD",
-	"qRQ6l2nUj9OU+7yLWGeZ1ee6yzQj3rfjmqRsx+RqnJFnWhhtK/zRwXKt70iKNU5jd5pl0RL+ZmKtxNdi",
-	"pWHV1GYurC9s/PWYKE1Fomxu1Tq4JiBBEV+BsmEXDfnWvPaUUJIXwgP9gAKqCAUIL8hjvhC2QbD9JSYh",
-	"xjLGH3YI/ZUp4w+ffLN5urADr4s0tuFctSS2NrKJzPmci0Ys4pxqmX+lfGQGeui4H2Yck3ydrDDCw/Az",
-	"eExTFm/zU2xny1f2Oz8KnW/KMstxduLDcuH2442UY/btELznz2CbNdFOyOYTL3Prl+lRmCDdO01VCS1E",
-	"Ffw5PmX8eOOc1W/oa/7F+XTKa8K3fmIjsMuip/8rW32/lpc/eO2259rpko9cUWorNNlaXp6/eg51Um31",
-	"08ZWRVctum3jzhmb1rltwDegZw5uPF2gGUctyLyuJWV3ywuo1h912YN3im1iapR4UJZ3q6GfksZ+Zatn",
-	"Pl2kJ2kcNNeiz97ExFPT4gL4w57L2xm/tn+FRGQnv92+kQ4rswEU2aFicuXaoW6dh4Odr37xZ7li+YMp",
-	"VQ5EQA1JwudcY94LF4LlZLFeLphQR8TKK8hJwv4CGU08EDbUMtVY4dHWle6Oer8jqYR95bpTzO6dYQ7W",
-	"LiTQZnrVv1V7fXTYoRA7+kZ46vDUfhhI2UxeMUgyYKsS5h3AvdiaTKk4C2+7jV4SvpuNbYGBlXuxzhwZ",
-	"/cAzc/U/PH38l8ffPvrm8V/ggPGXp1uhEhphtOFoKwAtfRAFbrOabBfN4vOvN4vg0Wxbdg8p6Kpz+oBK",
-	"7FmUsVciZaPjuGapYh7arNBFzs58Agcv+wckkmH+Bn6mZ7bhncpUPd8sLJAWe1junbnaUADQL2G1KzVu",
-	"Vo11L5n8K79ihHEIfFHi/M6QRwgTiSDB3g4B7UgJkRjArsXy9uEmXWFvr32PE39pyLKnBPK+ytD186S6",
-	"AY8Aj9Bw3+Dp4P/8/n8uLtR/vP/3/3D/+LeNgxkOPjxYQMrOwBfEC8IemLGIA4Pb9fRqG4ILaNiRV9jS",
-	"+ToULfz0D/jsHnZLpMIqLeb1W6nvzVlMUq4i4M+v8A8BhLDT1qCLNuhM1cqpChpRyqhiI6NOqs1za7OK",
-	"+llndk6jlE5YY6f/6vxtZrT9CeD1WXbF8jNyenRydLLnfpaf7Z6mgQTy9/LNT+/rYlaxfxY2V68yP9uP",
-	"asJTrte9Ryzf3BxRM5rVxqpbM+bEGtjJYpG/sgmzN+ny2A/0vU1q/hYqiNe/HumEdHuwwwrzRscCAhee",
-	"oYMALC3nImgh9U13QSjX6YP/PHnw3fs/2X88eP+1+9Wf/1cnGZ/2cHY0Osph2fGj8gGgTa1NXdqcHGMN",
-	"ftBkSefM1UpwZduVyKCgwjxw1FpF9bJMt/Q55IjE7DCYB7ZjA7NtQacMHfuFAMi1qE/ZRQt+QNdmrN3w",
-	"ZpZzVPxZGc8SH+EA+wCl4oImaGhbydU1Mxki7z2TWOw7k61W7PlUy7yq9nfy2dQiLJsq1jKXk5Rlbc1Z",
-	"cinmLj+LSAfsWdk52C8bIybLlApGJOSwHpHfqv00lcwYwgEJ6b/B1YXwZ/K07B96ydgSweNdv11wbyzo",
-	"VT361ppfh6O8wpU2bEJpLVd3wWwcrwGfHBEEkMwNx5j9UAu5EmfEBi1GimmizPyxlTc6VbQrHjrQubnt",
-	"6kVwjX34XnNVRZFG0jwjJx7AImeQ3+6aFm1licbmQiGqaQh1inQYk181zm9KcsE5qxZ33ZSmqV1agl2W",
-	"ZZEm9je4/CRfj/JCHJFfLWxVBqWlQobyoNMZhtDmsdTODoHzusjrl5TjCD94oyH+73Zue4pObUY7pwRs",
-	"rKxrSNW9+ExOi3i94Xklbk24IP/7zctfd+jKXGXCzXECqCJQqmWeYSFSZfw/QVMLFzJ/4AJzWfLnp9Wy",
-	"pSEmyg6JK9swBJoXqUNhw0KfC4G8qLSRMOjx9QNOmGBULyC9gesj8iPwsuUtFwyBSSM0WzVY6L1kyBWG",
-	"8Idm1JQrzRKUuDtu4Qu2zuMNtXK5XNJJGnWyM/CiwAWQ2rouRaZUGI0JXrQVObLQJJXKcCsViEZHJoVG",
-	"aJAZ+YecoBplzkPFDTR354wmbBEtkvuZX7HyZrItv+28gv0TNQXDOdtLvL2yMBd7pBihqhhNWUKoYKt4",
-	"mVgcoPmt3RmXIg1VciJsvGG9RGbvS08R3J99byJ7gg2JdGYBXMxHZQ1OB5WpEOAvyDOWlL5m1WB5o0yC",
-	"8yyfDbqLBFsIZw1/MdqGb4yR0bVffq1FQNOlVVvWMCDXoUOBbljFJkm1SbNgdxvaAHepPrIfG7VQS5np",
-	"A31orehyb5YJQHEyLLWO5iGCb8mVcCNURIxno5zRZGjpVc4qcrPsIoM1+LGeZjGpIdiK5U/hoJe5zKTG",
-	"DhRnJOPKSAgA0V+UPFcqpGBoIYfYSVvOqdbCAkVAztwKUh1ABAACInw/arp4umjYt1dB5aoj6pLIJ7ks",
-	"5ovO3ZBtimJtzDp5bBxmB/Lc+7Z310D32957IWv5QWLKVPRW/s3eYVCONZP5JZEzvOwscjit/00wmvev",
-	"MsGZvcTktIhEpPl0wa+66OcxC3pKhRR8StOyqq4JVAEcF7CsQgHOw1PyHyotEDH1PxZUJCk7Nr84ajFB",
-	"GwJoOZ3pajmiLgEyAn04UnHsPcF9HHDOJ/x+2DSbo7D441AFI+dYLsKbynYxHD5qtJ68fQH+54xRYf0m",
-	"TzcR46NtXrf1BWkoNMGDaJ4XuG4CuDFP4S1TaUwgbXOmRbqAzGQOpuRRvJ1Y/7Ydrkq4SxP5KoubKUjB",
-	"OlOhZ+qPZe1xmmINWNWd3c+JXXdN93NIx0Q9nMmmtGjoORKMXlmI59ZSHGzQVoQNKjwVnM+wlM5VMdiv",
-	"rsVKBDpd9HUvtyL/ap3aNn0uDoOpLN9+89i6oPHnRydbb1s3Tsvs9yjHsVffbdThVIRxv/A3iEJj0zLw",
-	"gjEdNG/55jF5wb8/Iuc+LwnxU8xToaCMAPu68nLVA8O1mvqwcaW8NiTKp+anIwK6sUjXvlbVLMMYDFDb",
-	"DpeOm0fFWdj1cqsACHecSq0fSXU2U8cXHS5VeBRumRktUt2kUpwLLNcFhULOShyYSnz7m+gNKfgN7Myr",
-	"zQ0BQAm/KTXEnchNEXQe9VA3HqXeUq06aqrrMIvvnN3wbUu/btdvoJY6Uva/rveaChp5c63C9sISylps",
-	"YSly3SJw0+6dpPHwJNZVaYtO6n0POKOvFBJVWZqzkcpiabOK/Y8ZfiSliQXx2UqJS5rTrAXl/GNd2Ro8",
-	"w4GxYAjbWrvhJzJZl3BOmmVgPBe5c8hRj+MB3n4Ld25NyNJ6ferILEO/mBoSiwtEbV/2lF+69ORwskER",
-	"R9TfltHl77j097uX74dFBV041YWJA5inFePzhW7b9Qiqi794TyvX7snRyWkE8qV6Zj/RqZZ5NSjzFVFT",
-	"mZvNnayJM3e2bmiQ2pZZGKMOoXJztYBKvFaaZUbuZcuII/qvEvD8vPoN0EDW9VKj5sffnT552AH2293N",
-	"z/hs1mqN97BhW+MU/Qz1bt1ca9eOx1Gy24S3kFPoK15Lm19zGOCKsofslgnFp6Id/tvhZuRa19YklNSa",
-	"JaUg8qhmoCVAHaQRekehgNpajg5DtRykzC97J+T2y+Ka5TKLBlU4oi4aU7p+DUZ9GmEWycNvt9evNGaP",
-	"OQvmK7VnztNeqVuNucw+ez8yOy9KT04q4vQ05jj9A6VkAZENmzOzcJADFIuW1tqtFmpbB4bY0+bsJ/Vf",
-	"+tLi6oio/DWhfm02R26ys8vvlG81z+YwKNg3m8naN7EP4XZH5SQ3BQb+zUJ92QQUbNfkHKkxt+2turca",
-	"DvQ15s72rw9JZcTX+8wl6hLIzYm38d0pYXdL6u1v0STbIaETecVs1g2jecpZTqzx1je5u2ED3wWe0x47",
-	"eEP3UfO8g2K/gzAnnzMVUdN//GdB0yq/KFTxGPxFCtaAtwhWd7R/9IqWZXRk5VLgnIFu/oovx4lvt+Su",
-	"8q3+MY4Ncm8phvUoEG68wDkMsEZLliuWbO+JXzPqcpmR03iod4O12pXb0kNdfbG+zsDxbYkjAGOyp1vb",
-	"19rhvN9GvPt7gB0XIHyXjYbeluMYP93Vg2ynfjD1KtiKO6Bl2dnsqWz5NfXTuf5euag3QfEt4WOWKlA/",
-	"S47I1Sn4nJQkUgyNLTnnV0yQyRraYDnKRnSdyRpE1ru3P5AEe2mUORBO0Tf8AtcYNqiPI8Fs3PWR+Kl0",
-	"vXogbW2Z8yuqma2qxqQI22UEIkgyHxLQ/V3iujcQv1JD5wwFAKA0hWXWTUYvwnAgI3MwcmWZPr4MPmU/",
-	"84zHkL7fPCNLlpOMpylEIeUlw9LGsErg5MF37z+eDr/79KeLi6Pyp44lAvExsA1nwqY8oynBt0tXwcOj",
-	"JyfVufftAFlxwEObdJedaL3wiDvuYzx6wSMljlwsiw5yy28wQjb3fCeuSGDSd0SFSGLg85C4TiiZplIx",
-	"iEydEcXw8tZ0ksJC4Qe5jOdTFHnOREtMfiNY/Xz24Bfoa5twjEJAl9uOVQeJB8CNhOGMmoHZ+2X6iyRJ",
-	"vB+dTV8alfWdkfI6+Fvp3c983SWUoqZ0eqn6tVUrkac3GqJwYfsRmKMivrcwpm5dsZymBN9WbT1DopXK",
-	"zwGUaMbdADRNfcsQOW/6ns7XLlE1givdgketuU5Zy3ZsqmrvXj/HXS67MlxyzNe1ybzROV5xmaL+2vli",
-	"/bt7ZavrF/7oFhPoSZYEbR+AysbHr69KHKFvdJlPF0Fg1MdEh7ZMyuLAAboVhlLzUoDBJWLOOi/EXEHH",
-	"DqLlHLKMoYUEGmHof3atPRgRNM8lwGSY975SFhuuIVI9ckFIFTcBZaE9mLsKijGnVCQ8sbceQiXT1NqB",
-	"sYYO0wUb0RXN2Sgo89t8MGFiPdI55XFVYVO816LOy1xmXCFyv5YEvhSfEp8L607v1YE3ox9GgBXeXdTD",
-	"ewBV2XcwD6nW660l9MvJWTIyk00pdGqNtB/ErBLYpvJYpdDWLG6JgX1Tj4FFg2DBPLgY6QWkhdpLsias",
-	"UTcw6gLmumwZPwru0jQNKxRGEHZgOlo2tVVtUMVyKXNtWc5/ynn8rRBp8s3gBP6T5XIEUDA5M5scr2zq",
-	"SuG8fbRklLP59hHOCT52RlhhewKx4oGRHg9OIVrfH+5C5tEilxn/AP2pEmZ1dVS8AtUWUP0duQ4HAcG8",
-	"7+g9Chlhk97bmoNDajkVa1vOSqZUsTMPn2n08MY0iy5BnDakw2FYMNBaJdZdT9kl47TB71137mwUvUAv",
-	"s5xhh99fz9++6dEBlk0Zt50MWuPY7jl4p0eLk2i+edDEwdeRVTL9/LSiCkF5WIdwFITFbrftJijnsruT",
-	"YFvx3paBX5tPxytKNimTiSSqJVRrn7DdGb1CpYAulym03NNYZkE1SRlVmpzaHsaYjAtl3QAIFFRHNfU3",
-	"PBxBuiU17pJaxKCr0V3QnlCN65oupGKivRy+c7bz5su15dl5bc+ddUvby/3o9+dWclDd6PuxDs6/F+OY",
-	"V171RmEsSSYCDGH/O3rw/uPD4aPvPnVy+Dwy7PL4pAUbYkgKYS5bSHwCC8hCRKA5NGFzYxFBqaK7h2WO",
-	"7w4aSCu2K6+DW6UO0wvMHzd7ncDoJk+MMbZyXgubht5QhPbkJNph7CdXnzKVWca108PdOF8Rdw11bDO2",
-	"/O677p3RAtkZmTH+cRTuSFfdo3ZM/hNDv/nl4H5v/OQjY8dPWMn0iiU/uVaXnTpgvoklJKEK7DViq+07",
-	"hw0Y3oppj4gAIVgsFqHTeGeWMGs27pcq+0LiaIaqlByWTiOEzTzaq2k+2v4bfSk7jVHEblVXjzcM85vK",
-	"qj0/QgBjiM5w2+6yXHX5UtAfNAPQ/VGlZ+YlW4/CTp2bHiSaFmx7gA0Jwj1uFxglLFuj6awSxKgZDgD7",
-	"z5hC2BlgOLjiUE4Zc7y/ltrfO31gcXOzIUGpx2aQJLUpukRCFcI0Z9rW1V/RlCce/aIMbW/oI4EJ//jb",
-	"qhXfLdRtU0q/58CmKtrn2h5/vBWCIYbgmbLc4uFJP19svDTVjmA7rVY/T15jJ2+M0CQSG5HKQuh+I2fR",
-	"PMwSIRzvNhhke3vsFtTS58Cl0J3P3Q6YEePf6QBjWn5/WDkbXxAOq3nffNQ7ej4tlIxhtWh+PJTR9C6u",
-	"mc24aIjJlegLvtwA5I7t5gic4ptq8zzWbTdwo0Dn4IZUkjD1nyui+FzQdCI/HJuX4p/bUsvyTkHeheFd",
-	"n6SPvnQhmwtbtjgdIuUl11ImsntKfs4AraitTzqUqdKMlSgjXNke6HROubDVMZTMKE+L3FaeLKlSDJ06",
-	"kHoGMAwuDORABeBix0bq1d7LXkg+apePeyXjG0tKFtt9H2/xuQDurolRf7GTcJfXhKZUYFPLnt41/8kA",
-	"/2//ZkkNZnw8wbmxUNccI3OoXoG3rk1b6gkpeKj2ab4HE06iXz1p9QT2MYxrZ3kb1nF1Cn3boG4soL4L",
-	"k0Ab6fAhr7zUV+O/E2+oWZ3HAbx/mydzqw7A6nR2dmRED7uzT6P69mGyo/cHJO1FqE6ORMpD4TZSGNW1",
-	"ppkt4vPpvW0i/jWbFQq7E8XzQyK1rrqpRV1jG+2NnggJKwPnsTN7w7SOWwM0XS7oaLqgQlQyIQPVaML0",
-	"tifW8tLHqUet5fI9As0HUMiafagbcezNGbSpZ1tNEMQNtVHEUWKdNJsKSkY/jMJ+0fEnyhlE/g5/G9n6",
-	"13K/ttayV3tyuTKA9QiMcBXfky2h0tgLGoKdMK32E99DV+vsdKk3FLDoPd1MuK3u9MoK6iS8SVA11hrW",
-	"mLGJr5o2tYEUajRWIag4P9YpIUrN7bRQZ7DoEbVJqn30KS/tbkOTcoPvfDuXs+96I7s3DnMXb9wIVTb6",
-	"lbFEkZBw4wb1nbw1IN6mAYCVa0JXmIfcpdXmNdwhO3f4/LbrdVPayd882VrFWb+JymSeTq+WCyxHfbz1",
-	"xfu7q9PdBXRbCGP+KJtY1CHpJ3pfbUqPJRNJ4Edw3gk2lUJma0zNFAnN0U/BMl4gJpP507RQWmZRD4Vt",
-	"lxN+crqw6RtqKYWCm8VhWAyGgzkzxAKJn9kyZZh3OhywbMIStPqQYGxJFXwop+JyMBzwzH4D/jFiCYeb",
-	"Ti0Zmy6MeMqp8Pup3C9S/yE5zSG3Pld4b08h3q8gjpAwCSMXCqp3JkbIwliAKondrVPwObTswpvNLjcd",
-	"Wg1V2f7Rw02+rzqf+gU0IKFwNFlrFg1/vo2kHRI5A6exq2yHVOdtcYx6yV5Y7VhJ08A832goFtoHOz0f",
-	"I9BpCn5BJ7LaZwFoXF3mEeMQyH58B9gL8cxI190Z1EkbtpBXLE/pMuIiLxIuR76CoUNSPr5RFjB06R4A",
-	"Fya0XB+dLnZ46UnW56VklDPaFVaWKc0zqpvuemDhjp/qs4u99g9NbyvueycNwayqW7Oxuxtn5GcYju62",
-	"Y1ghmxpJhFsa0w896VYJMZer7hIJvvFarqJgzVxMWXc3s5aapt0G/InPixyTpiH5a0dnrx1xiEtu3CI3",
-	"WqQRiG0o0pElpNIjQYVUfV4oVNz9Dv1NIjIRVB8v/mzHEcpTlpTiWebOQW/TNTqWAVVYtHVYbCpamO2D",
-	"wI8g7t2OQ6FyFSqekfFcBYOtz8s6ftu1hOnK8xiV3JzDDzQtMdS4mLGciSkj56+ed5wI1tZ1InlMtUeK",
-	"x941mwXm7nSGZMKmtFAsPGKScJZ0nJcjlJG5x9Uuss5v2sZJbnzdk/KWXj0h+fmtC5ikwmCNzLyz/Y3S",
-	"srPx7QVjZyd0TbJ93MgzkcWyBQxvGPRmhwwcwpMzYvZ8jQ5R0ZQ2pDTNGxoFQ2ofwEhYKl/IApP7ajKj",
-	"XehGYjIhUX+G2tO1aUF/ADVnD5UmxmllaWHH6lvIcbnkIsA6G1shM4KgzjheuWpx1qKx8OhAhoO4735i",
-	"nrEZdTldLoYe+c32vwoQpSey0HEokChy22/mQ0OS1ADcxuhG+f3k/dgJAl/IDr5s2OKOGG6+7tJtQ+wo",
-	"fltImvHNc6i2nu2mDl7a9ijOSVAWAY8u2drQkE0HidrX1adHvVIY3m6UHFtg0YZUhbSDawejxJGmtlsj",
-	"RoXanqHzC3P5wWWKZnTJtZOFPfbTaj7RnS9NSxCdb81Kp8drz1xpBNRrQaVpXa2b/Rt83JwmncdK2pgm",
-	"k7VvYeIzm3pWtR8028VivPt6a5h5v9QXv/59ojQlCdxGmMaPfoAskcpKbjVBxM9kd0Yu19Kbl28xF+RT",
-	"27zebEBN0anmV+jqTZluQJby77+1vL1DR9pN1rbf6s78/SR95WnP8zBq69mZNR6Em2GzbpWjzQz2p39c",
-	"R28eMK9144Pq3DboYld89c0oQd0ZFqcFaLo2LXKu12/MXjiUwooyFikbrypQQzJWk1F2Obo6Hf3Pf/03",
-	"KNiwteDkZTSH4gw79ELrJZgs9lYcga3f3gUs7DgGj5dthCr9YgFWI0Dg6zCRT2BpzWQj/mXl6+evnj8N",
-	"m2pZ7HWe20IZNQxqHKqbpAITHn9UNoI/vBCV0otavooakmQtaMan8Bfzs6++gY8ybJBhdsOYU5qkcu4A",
-	"rDDYNfT1a0MXT7kQqZzjAsCPd3QhLsTXX/+QswRRudTR11+T8XmhFzLn/wnfeUq+hz0kldMmf6K1pf7Z",
-	"9+2xbRS5CFsWnl2Ihu9eFCcnj6Y+ExyOGn7HxvDJ8fHVqW+CeQykRp57z9yl66drHU0EmuXiur6XCWew",
-	"pP/95uWvBGvM3qFZ6HP9zF7YX/2zqCBKVL/ryhV8kwuoOrsQL6HBMCxYkfFHIzc+jYeEQu/L8ndDEtzo",
-	"n8ZnZBz8PAbo/2i37AvxlmcMp/L6px/Io0ePvjNb++7tD0fkFynYGhsWVXG84Ik3z4a+26S17M3vBRXy",
-	"wbs3z8iEKZ4AeoUlAyzBN/v1Y9DJ13y/7EpZK41EpBwq1Mq2/1BlF0ukQzfM2OzCGLs3XIjx/1pRrv/f",
-	"J2pc4ijlTBe5UFjXh+geaVDuCfhNZc24741JHp48RHcY9Gyk0OGUpymx9YsXwnXtoJoYHfqIvGEiIePn",
-	"CcuWErLwH7xg67GtMQesLi1JzpYMWjXA5BSdsRSt7YePwWdmS2XHDoVrbJdm1jP+8S2dj32pw1oW0LDQ",
-	"jqBlmpA/PT59+Ody3lIwwlLFXAEr4RragQECqD2gH8Gp+vXXnhi+e/zkL75HKyaFqqfm2X8RVPrJvxAD",
-	"61840L8uxL8ePHjg/988+PjkhPyLjLmAwrXRP5QU4yEZw09wgCPw5Y7Jv3xnCzKlQkioNDarOvO8lDOL",
-	"GvYnwxyG2MYlsNT4z8QOeGoGLAS14oAl5uNCkqmXQ3C4gBGA9XRECnZGxuhaGmOZJuI12U8+Mp+cyXzC",
-	"k4TBArhQxWzGp9zcaGAOuyUY855Yrwn8oYTnBxymoDLF0K8d4bEZQUg9mslCuBmDX2ZJ9cJOGH/h5R80",
-	"Ny87sdgvPTFfypheyGRkPmjbA7npmc8R9oErrc7I+Nz8cWxZi2tF8EXlPvad+Zi5/1I+1bDukqpH/vf2",
-	"04YoNlbL9RlGO8oXwde8ooqA5DM0X/a6BCLFwU8fmsGXORRKgvozwrCUGS/gC9vXBBgdQe4cjt3QniJX",
-	"QCw1CLyxGwdOd0nXqaTJSEs5Smk+ZxWS5KpsMJ/yjGv37hMkNosaxJJRxhJOR0YfqH/ATHIMEgZF1zEw",
-	"A37oCbKJlUUlT1CCJWhyRoxMOCP/LKTGKM24xDPzH3lkSf+K8tQIGvyE0hJ73NMVXZ+5mruwnn3oxRHI",
-	"svFrpvP1g3PzA3x7MBykfMoEgl1zh1KXG8VtSacL9uDh0YmzEiq/K1HmBm9c9Vx4tZ+/eh6Apz8dnB6d",
-	"4FtyyQRd8sHTwaOjU/i4oVzQJc2NTVOWa3Wc8hmbrqfoUJuzGIgySPqEGTqiGoCJiM3Hqvb0qTSCBXJ2",
-	"uhQZVwv/xl8pYrEUjJTeSAaW+YWgwmltX2GfauSxIUoGiyYA9M+DO/nRCUng2nttZygFM/pnxip9lFfW",
-	"A+zWoaR5zly0525iOAhNlbTMTcMOSFBLHPh96TRjx1+Phz7zHSnEKjvedcqleJ4Mng7Men52O38OJ1HJ",
-	"xnr6cfDw5MQCYmvbC71O+eZ3aCxtM6WqQ4GfBXTsTd0aqWJoW2gpTYp8jhWnudKgTCAjmOsQ9J8g1bNp",
-	"Fn5Zxw6zE0ycIstovg7iytA/WJYtnmvSGXdW5sTGK9FO86nemFMHlG307QfsytVVW6rePIFz8+CPV7bG",
-	"NwQ9a4gblo8cO+/QcOuTDvd0E5E0RWwvQgFPoaSmS7Y+QicgOCfNw6D6lvIB33CGFO1rpTZPRsxtdJ0r",
-	"Yl6qTqphNtpIez2yMJKHnpIivsK5ZXBsmnnIoVeeBmtgqEiCOUkQcb3hfGS+75y20NUbyPXp8OA7yNf5",
-	"9P4aBUzJSU3C5RzEBQTjwBxG9jyE+HhbNbEFW/mWz6GUYFOZJ6qUEpO1vGy88371ZbO2bTfLFEuvmNH4",
-	"ljmb8Q9jNC5AhzU/GNUaCIalKb5A6JLmEOvblDzfr+VlYNXfnvSx7dmBzMO67hhR++L1nYn6OkmwuqXb",
-	"ybDi9zkUHQZo5dAiv+ZcaqBNIMX3n4aDpVQNWSGX6Eewne0xply5HfHWDE6xCmYGGmzi+2GCcjIpdMVX",
-	"YMzGC2HURoBqf24MSKM5qVK9cugUdoyvlEdw9+ADhYpqPHifVQ+pN9n/Ri0tb3ku8By8YGsr+kDX/14m",
-	"64OR3K9sVVvQp6qL1zZ/q9H86TXRvGv0F9fsQlIc+h6dVsQZll8w6jq8/viWNgIB2MeO4RkY6+HJwy9s",
-	"RXtKgu/BxUdRWZiRNSRwrQT2LSCBGK0JgOBmOvZ4xtH76blWxEzXmp+2q50UzLGihe1h1gnmkl0oyRl8",
-	"2UwQq6+M9eJdAZu31ZzBZfUyxxnX+LX5UL5SvlXnlrukyi6HU+IQUdw2lzD7cUaWOZc5d9l5JfZTbIaF",
-	"qiqz26j2nWI3cMPBObCkiSXg2NEe5rnFSr9FRoCG1wBj7PHb6cblYVQnyCluZwhLuBBLjF6T6KcwPBf0",
-	"KLYSYkFLs6ZQjDggRnPWyRDRBEKPGLKG+QRwmWUqv59VFrEz21en2/Vy6/DGDJZ1bfdgKSA63X/XwBHt",
-	"F0WVKwRbHYAzDn3p3dIy9mTwV4WOcDQXWhJqe87LfOtd97EMLIx48glZO2W6IVHQKsGG0+fS3H1cL2wp",
-	"ZpUx8SO3pHP2ZctrYpFnmFbTXZMyuoLNxQGr6JCEvvdk9iRXHD+gWIJ5rRuGWNRlaFWhCi3dkDn7Unx+",
-	"WvBLwbbuc0+vh9+P58+Aa5Yuvad6UJgz+Znw/fVcx+XCMQXqFi7mXcw4Y42gw0LI1WdvlB5uNXuy4msG",
-	"STG0Jixss2GXrGHTSVa2TwWqykmvq/s44cp10tqXt62SX7vS8ft/7Dv9nrvuFHe9YGxZ4y10x9JLcL9C",
-	"WiRNUxIgvPdgKYTjuTaOws/fM9Q9Q90Zhnqn2AY/zSmgyvfgmyuW89n6gHxTjyS5vMcMnEWA4M1oiumI",
-	"PhsVLlrIjlkwumTQR5VqohZyBV5bj8Ttl+tAsYZlb88pzdiFAFemRbEPvw8uXFitpZex7c+jy8CRveqT",
-	"I3JO7B2KFvSUCjKBvqV8xiF/VJpn7J8uRPg3zPnUTNjWc9a57P3NUGlZhqQAk5rb1BkuCs2CnozcDKtX",
-	"zOJW2wxVrsjjh98dXQjXT5H6XcaWtFTAdgfNPYFgn5w8OiLQYCuy5jJP0z79+OS7aiSMK+hfFotbIRXt",
-	"KR6j8ai7ZDgiPXlaQ6/5bYqAc3VZ5QrHKhhVASJrFAe1vgqN+T/PKhj/txSBZ2EXEMvWHItfY532msIV",
-	"rqQwFjzpULR1vS4ot77tUfng6K4jJl8p6WiIxofU0xyUdxUl5B+Sg7kERzcuXx7xZIxSZs60zWveAnka",
-	"82Fi3Lzcwi8gZh4s5obj5eXI7VpReYp3Rqm74anvyXc/ANVC2UtAuHEO2xTaxx8rbNQaEDgPxSdwlG0m",
-	"gx2ApMsbt17kM1efBnn3ZUVMtqXjTSywcAtM+TkFFYJzue2QQvNUDhVQ6EDnzVGFCiHdwDXcohTeDfHx",
-	"UrBuO9qP68od6BI/+AzY+/DXc7noW4kb9L/l7qYL5jbXse/VjVGAUKQNy9Jhl9PGt97nYUfMRgvsr6VH",
-	"9Npoyo7RZHtg2lDFy7CiiiwYzRN03aZUs3R9KHPEZ9t6745esDVRLL9ilaqWNJWFDvbTl5e372j52C2a",
-	"tEEDyy/RovWbvN2gLY/tOuzZEHOgwZwN6KbZmn2uCSKaI5M7eGeb91a69NDIBSizkf+tNXOh8NQ87k1j",
-	"81sLwWCr6XJGaJKw5EKAuWvbneIzw0DCaM8XFgzpiJynabBcfMLMOUCjhk7DzsX4FJkLCp3lDMq+M6yo",
-	"VVXnH85MrO1qMzJJ5fRSYbdbvw+YvQhTSpntkO58h+i8ZAl5fPLoQozLrrbwJZaMmxPi/xq0bP3c7fpy",
-	"LTds1vuB2y9bfy53Rk240YkfyqSvdBmOCZmNC+v4Y9joeYs5X+v4jGKpLG/vYM4bvncxDO0LfdG4t6+j",
-	"y80wfSahQvdXmbuyVp89nOR0Bo2ZqSuHR3GF4C6uHLkMtdjfG4GQTxf8iiVPiVpxPV0YzU7OZoQLpRlN",
-	"YuIAF3Tz4uBz8iiUpHHbDoXGmRzKn7CVyZq9CSENXb8G1OJLuBNi66UIJjIM4ly84ntvUZh6saHfly4e",
-	"hrvP7YfXE/yab8W/0PfCvZvehdtbxaF8CwFH1lDJtOVNuPd31TCOXcP77WbyC+zsfs2W8o0Yoy/Yers9",
-	"6oyzQ1mj3thDM6p6Mzrp2tk43UPWdqKJY5ok/TOCNoR6PCKcpggy5aswsyPy0imU1euG0DRnNFnbbB4l",
-	"N2NMNEn2I9Iv4I6Add9fEX+kK+J7dOkEVqD0Mmav6+A4Z5m8YjfI/dYtRqcLX28K/B+rIDVTu2f3e3b/",
-	"o7H7W3pZ0QfBTbI3v1unczcN8Bf78JehBOJqtuuBdosOpQZW3fx3WAu0E/1MFcFdafULuBzc0u/vhz+6",
-	"Oph5JtjrdviMFMJ7tr9n+3u1sBvfb3X93YzHL54bU0K4ACZfC8KrbwrV7aRfsLXrgHWtemYnH+N1ISqW",
-	"XTwaFEk4+3YgxWVKudDsg3aY5gnV9OiSrcceIMrWomGOCHYMZCnmKcVSOF4AtMXnnrwBn7/ZtI3nShUs",
-	"ecHWW2GPHMSPKo/vzsjY21vFgRI6PM76JiMFIvX4IzZ1rGVv1NWWK3l5owxxR9IXOh3/nVQRbnbme+OY",
-	"GPoKSBaih3Mpk9gl0JQggfR5nbTQkhRxB0CZGtm9L9O+YOsuaQ53WR4c/i59wda3ktpwL4JuNIWh5615",
-	"vKSF2sHXELBYFL0FPnt/4d5T+3VduLNCVS5cTHflNqlWFRlLOnIAPn14FsDv3vPAPQ9cExTJdMqWAHNL",
-	"od2U44Q6JFEr7UtN9UFof3OvZJoQxaY5c9hA2JFvZjvozXM6ZWTJci4T7AYp2OqgbhBc3B9Ly3tt1mzO",
-	"4Ia1vHufib7d+xARM7G7HfCcnHVRBlM5b/dK/yznN+OVPnBXqeYa0Cxo67ZiDuS/7F1j2XJoTpelM8LF",
-	"NC0SljS3jODmFEZl18ZDd/yyXy5bBdhTbZoRSvdrm0W5cwmb8iTcO9jbpmnBH5tm9bBDA/8O06q2GoLi",
-	"5WTXvlGne0/JF2BiO2XXXNcd4zSlSvUItDBRZIaFTz98GAwHD+F/H8H/Pob/ffLhQ9C2vde+MZFAu8mm",
-	"2chCT2XWvfPIS/t8Z5JWTCnbhD26G/jnFrJ++OSb2yy9/lnOtwegXN2ukbqHCES9Dr7XvcOcefr4Yymu",
-	"PjVeAHNm5P/geretxSlp53iIrXopWCnZV4s1QKMBtB22DsWfbFciw7pas2ypVXQj+96H9pzCTLCyd+OD",
-	"rZHhX/yzn39VSGUtHdIBKy0uryV6WxuikY9qz7XEc3+Vrtu5sXKEsdGwX3gJH5DS6SVaPYcP/Fa2+AsI",
-	"AVfXcyvB4MoU2o2DWlPWO2/t3JmlHQoHoDZLRDknRpqn5gGom4e+3XKGbKlamTwur48/lr8YdY5A3w5n",
-	"3hG34O6Edid9hXdgOQeKWm9wzGbsOnb3NWmMdSK/GYJq0SKrk7/tKHd1Ntv0i14CorIhLcpmTHjt7Are",
-	"HLRJLfpJ+tbVXykEUJI5kSK1/aEshjYoSQuqoDWFbZOJcvqInIu1FKj9WOgU4CWjGaHuo4Jmoxy6mzb5",
-	"hT8PWfyleYjvFak7r0g1+JL7CC4rdozCNZN5dgxt8B9ga/1WS/eVfaPs2/+Zm7vlQrbburg/Z0awcUB1",
-	"4tjqNQB5gm6vsGsyNzKUaprK+R5WMZsWOddr2Ff34ZGWl0wMnv7+3mxNSRi/GcHsHlK2LVfipmXn0mg+",
-	"O2KIkId9tc0N5QjjB/volo7P54Iwmqec5W73hm6ednqnJydnJTqW0HBvdGi/bD9X8UKaiVE9eDrgQn/z",
-	"eABuSJ4VWeiENHw9h06010lutW1qUYpiVHTjMqc39YX0T1K6VkRe2T41cjYDV/vUU0iE8oaDZRHRTF7Y",
-	"LjEuImCd4krTNWBDXrKlcxQCAJucFiDujJYipIjFnlGI9iTbHxZseonajMyWNGfoj7QN8CyyYxNlJvl6",
-	"lBdVyrTEN5EyZVSgN/6L1WzcZj+zx3PTGk7tsNtVgE3+u5tm7p1Z1PVLmF+wuMtzN0DMLmTKmm/eXvfb",
-	"MUaejz/SQi9k/un4I/yi1W+Ev3eH8IuNoP6h/Eb3bPV5s9Vb1xctWAYTOl9bs8LQNKErum68sntR+zkw",
-	"VxfqRW4Cf0URS2Eu9Ba+u7+8D395/2go4/7mvhcxfUTMeZI4SQIdo41RkPOEkRlnaQKqvRRsSJhIlpIL",
-	"jRDweZEy5dO7DnKVH/sRjj+6f/a433+0r9xf8ff89+Vc8cLz3W1e88OPLb1GbQDiP3I251IEpr6fuTH1",
-	"raUP9/eS6kV5fbOScau3VlNq4cPvoulp2xSRZgFxr4vc6yL3svCu6CKByCuNnBbV5DDKByg0gRe9fWtl",
-	"xtBJf0b0Qirwcrj9nnGjGs1kmsrVkBQiZUo1uECcZHROEkUzBj0oNp2iYYTnNcz1OrMDzJ6YUZoCL5Bg",
-	"amZx1y9XN8/QXubYUVzmCcvND0EbIJozkkroKkL1HbOpYb51EvijRN49Rb40u3B/r9zfK33EwKtC1yVw",
-	"TCpQo9yxHCXDAa+V44/mPz1sWUPo93bsPY99dnYsBb6qx3zunOlqJvmV8ppWxCjNkQM7GaTfPN7JHo0z",
-	"+S3YolFAvSkjNIN26w1y05eDDjFN/ASaK5rTd/3ZNHgCsH7dVwpxBe4CWWjCbckQhep1owYbvVqRlKrG",
-	"FJKlVFzXc0gy+gFTRr55FOSPnETyR+4t73vpfS+9G6MAyL6yYnTbbJz+lrZPCDr+6P7ZQwV6VRYY36tB",
-	"94z0pUTsfXm9UYmGZfZyNSt4DwXJ802ggmzuMdRYQnVkOLnQg3VEfrPXNF3yEdYWsKD9Knr14XI/I6JI",
-	"U6KpqyhY0fWmAyvQfJp5+94Tf68P3IuxO6MPlCG+Pb3vl2wNhlGTf90nKJtzymVqLBDXXAUruBV0gle4",
-	"hyAvzQdRICzkimRUrEvpCpjstk28e16hxGI0ZcnRhfhtwQQZJ7lcLukkZWOwWIyRV20iD5juMmeJ2YJl",
-	"MUm5WrCECMaSiutepn7coAX1hhQM0vFf2D25AS60Q7VD2Kqht8xWvtae5uzGKiT4dAEXjN1Re8RwYtgA",
-	"vButeXyCbuUyv5WPf9bVMn4d24tlyh26obP98Yrl63LYRk2nEQ+vVvRlGHlmdA4rLs6qFWAWDWIX/IcN",
-	"qvgCMCDKtdww/gPCCiR+/PYL05MHoIcRuRL23PRh65APqRHczRVeP0N7wAi/pNKUKZdFMUbeXP3YSYof",
-	"f/T/hmJrfHl7uZs/lLd0fq3R8spALXdsZK/MWj6DELqZJpqI22V4P2HpPueK32MGK3jyrePZkFWyFjTj",
-	"U5LLQjNFMrommiltm/KdC8KypV4jTgkapeYvUBIfN01VM9H8UeLrlXXfCtZ9ZQYd5ejdNBNvdyXXLxHC",
-	"IvfOksHJ95wpppsTrV7h363llzOyzPmVuWq09OF57BmGuTpspoks9JCwD4DoPJM5XkAoKmiScaFihhiY",
-	"AHYyt9Q4zFdQa7wQEMsxLeZDTEZYk5RpzXIypaq5p1hazJtgHb/dEYMTU9rKOV1xxSc85boRNbV8ojPK",
-	"JW7+38sXI7M5z6cLfmVsb2GkuGyE2KT2wXZv37X67WE5220vywDXAcZnP92MImDJvd3Umkox4/MCWcXB",
-	"KCQ5nQH2o7HRnUNGSA8yScbWNTImmbtxrfIXIDBYtJmELVO5RlexvhBSTNkR+W0hLQwNOp6ALdDTa548",
-	"2+Rq5wdmYFxKUQaehdRObsRY31p6MMQXYN7ZhdywbYejtt9ueIp3x317M1M+FBbf0hHoJv9WL9Pjmcwv",
-	"AXwq3rQWmwPYiwZEO7Cz4RQAhPpApxU2tffsU+eIC2WMXIkhmazBeOHgE8ULy1y7EN8yYmAKFWMXgioy",
-	"/o8FFUnKjs1j4yPyMnjITglvGzu+AuTPCSMLmlTAso3IYImRQCkizlJlvxNjcbMjXwaD4yp+Mid8Bznc",
-	"7PNnxd97T3hP7jYH2Yu3Xcghb3V5+IeuU8Nxg7S4OPxsb7XR8MKIDyN1SCESlpcJ/jF1Ca0MkCRNulLM",
-	"KfFO8H8WrITQcabOEXkppqX4DuSUnQyH7ggYObeQ2UZjgYg8SxX7KmquLIvKIX/eIs0t5FVx8zgzbuwt",
-	"asBB6Pigwu0mJ753Pz1prnQdzsdyZBeR9xH/UUsWq671daUDg7ECwZzIGcmhvVmCSal6wQSR4og816pU",
-	"MQCbKmc0oZOUlbD1RkVx5sOcX5k3C40toY4uxEtRYpATxbTmYm4YGNyQXMzJMpczbr4HKMkVJyVMULnC",
-	"I6dqOXPFKzcyJ7lMU/OvAv5CL4Qxx1I+tS4CF9IGV2dETFg7+IZVnx7uy4ZKYjNdm5A9RIU0XQ8JVa5f",
-	"PJ6CMidsFshtXvIql2JeKS2u+QXAmM2zEfzYtb54e+uS63ckdLFS7miSzC3Mf99ucMg17XpZM2iz57Zr",
-	"pok2vevWzVYjHnEWQVYj2JlNWlXPtEbz5ms2q7Ym3ua+cg4k78MiNJWCPYXZ2Tym3LuzbSFv4PCiLpgE",
-	"7iWb4GjftCmcVCQXAlY8tl8a4RzGlrhLKDT4KHauKB2mfo5UEymm5j5KlYQ0jdr9YFTLdG2+VXrKLoTl",
-	"pcxlX1rH19CmPGhrMoe3Ft5QtXvLXaKxawV7Pt/dW+Vabe9biYbd3wK31gW6h3HuNNVjo7ZN6PSyPwR8",
-	"TbBFPXiv2RLYfYiOr/RSETMY0YtcFvMFCgpjaDpJMSRLqpRhbrBP/d9tVz6rZE6gj8651Wg1zbU9iA21",
-	"U0M/KaqkIGObHTnScmS+MzJfGZ8RWlVrE8lQkZ6B0x8TIrG/MKrnVJHJ2k7YTDQueMwI39Pp5R0XPdcq",
-	"BP6O+9rOS96G8JDNLq/o7kuJO7bAPcXIM5jopqEX4mXjYiAhyuoMSS9xUyyVzhnNrkfcvPXK0oRhRSYs",
-	"wK0GrDJQaI7IrzZVmqsgN1rmpcqyRZl45xbyR1Mq/MLv9YovXa/AwnibuxKE2eBWphCRgEsX/yVnvSSB",
-	"82m1p7qHYvYzT3OvrGV7uoXbn0PlW5RSznsTbV0fmr5dUi8OLrDPPVkJZvQ9a1EekXMrx52nkaI1mlLI",
-	"l3QvAfF1UvhcksfRhbDXHORwgN2KL45R8o9drojPv7RdHMd2J57a5yCpJxrvgJH+oCbna5YyqtjtRHw7",
-	"qWNfqpp517VLGwYKHVrKtmb54Dl6pxvk+KP9V2tL48pWDm5Kzrd4Pu2kD9XmOEyDafcG7yzGhx0f/rXI",
-	"JlDH3f3kjlGq7mUW9J5emxkBIbWMUaFsJqnd3mpw7pn3AtCy95AU4C9YyBXRksyldXlIwrW52Bq9DRci",
-	"6KhEbNu8MO4PAaWc8lRFHRNwjT0++Q4kAOYWLpFcvEsVTB53yUYuLzyFOqvcuy7uXRefheuCHugeOU74",
-	"bHb8EQyf5kvFQjtss1E2t1WAAHIBGy8PpAOLAE5ugPeCOW0LCNs2ZCfwf7fZmAy25hmfzVruQRvMQnHI",
-	"ZzOWH+JK/A0L8Ku2K4DWmt+suGJ35naEHCvY3i3GcPjg520KlyvpUHcQLPtaig+C7zeawblMU1noQIoE",
-	"bx1/DH5yPcFbMx7x0cHNbPG2rEd86lB6aPBJn5+UsynjS62iG9qb5coBwm7HNih8TAstG4u0zoO6Ncy/",
-	"CtwOicMGAhMFd2JIAv/x6VEMFeO80PI1Dj641p6ifpiWA60kEdzmjfw3uSKKzwVNJ/IDHAqZQnKdgkq3",
-	"impbIQvcSCQLmysR88JXd/2P4mQJVn0rwf1g/HbNsZrMcif14Ntey2GC/ot9+awmPm325wMsUW+GPbJ4",
-	"O9hwfZ7T5cLmhHsvbEXL5YgwFO8O8AzHfI1D3mJNazX1tSwjxezOzdJWyJitVsA25XPaPM4dq12vUxkL",
-	"d3+7NlaFMLgOfaw6wtD6/ZX2t3RdN6u+0FIkOnbpbS467C/2IaHolHzqvSRcEXZF0wKy1SZsJnMWpIqE",
-	"yc+G6hE+yzyiNZ0uWHJEADoIvnUhXBgD036BYihyjfmt4QHo22DT6EoWkgnzJjem7skZpFI3V4eGx/kF",
-	"1IhWlnPDUYVw7C2OkpAE78wNdxvzP1QNaWVGbczeen8df7Q/j+BnZ5s11WZUai2mVBCleZqSCYQUE18G",
-	"pQhPELgLMk8Ng4K72PD/LGfMVl5EvKtm2HYG3XI2nUoNYJxrrTTohM/wZfuJn8FhJj34Ci8NeAvuzYOy",
-	"+t6z2dsDaz5VZ9yhhU0wd6JHs2y/upv8JjW2uRF1qMXQvjMS86Vg9T0PsZmVd8JYzxZoHVu0p146Q7hh",
-	"DgwrXuVwTrwGFgJeYBB4FSR2fKWCBL5qhNhraiD5MHPj1cs3b8n//Nd/e0/++IwIiZ5eVJsuBFYZeAXu",
-	"iBiVFsJmyA0+EGcoZ43ROmXBRVHBY0vVWL2GPolbUb1u3ykRLvtWvBI76jl30y1x64s5iF9iiNyFbRhU",
-	"kV2rSncMt0rv1IGY4IoVzJ+nqVmHKDGTMyM+HJwr1SSTSkPYv7KUpyW0DzznQMDkVaVmSiRkbH6XjImi",
-	"a4UZBoD3iljPtifthoVJaGq00nU9rl8GaS2CrBlcSAt0hDQ5jgkxVb1kX+BV/UeUYrD0WxRiZvwvSpDd",
-	"2oL2ra8FXtsoitfS2V+GzxQj56+eb1Vte0u13UuzYpLtUPVZYO1e8qXqXZxl85Rszenjk+8a8qecj82C",
-	"NVk/sq1HRRm6omscp6Hyyvzts9DGbkCYPPMlO1+IMLm1Bd16fdVhZIpEJaeLof3aPn5DpGqHazG77fy9",
-	"/SiXTAxdriRECbzOtaLqtrGcrFXrJg2puTFbvQyXKd+kiCvyjyKZG4G6vlZzfVcaOqYTmetrvJwggGKT",
-	"aYE53K2kI6mJHu1mE1nGTDNO1H/YO8FuwRvNmFFutzBbRYACCIThEuhVoS2wovPj1JzVd/L++CwWv6f0",
-	"+RGaGNg1WIuQXjKYs9evjG55DZfLMU2uqJiyaxQNAO3PszI4mldQtVDzZEsbv1lRYdHyAFWEcs0SMpO5",
-	"11Lh4oAXwss5BDCJyRVc5b1kuZcsfyTJ8ldJMFnde+aBcaw/61rkCbgSr1maTKlIeEI1s55+gNVb+M6N",
-	"ZrEYZMVmblIckd+CztA2ltDPJXchtvrk4Lv3IuZexPyRRMwLZgRKuQiN3KjZ8lrECwYorlm+OAMfhCVX",
-	"ZAE4bIKtzko/2lQWwqgmXHicXfe7I/Jc18vdPTraRlwfpVHUOQZrvRco9wLljyRQ/kYRI9MF/HEtc6PJ",
-	"XIdEaU6bfuuQGqnLvQF/le0cAElmtldMe5b0azfQZ10GFlnR9gRkt8eHSj1234t658JqMOurKzvMMpHA",
-	"+d0t71wEV+d6aPDLQOWJrOjmsXmqiDybVQiblRYNZYrXkszVF7kH89qdhz6a3YXZWAIAbQOziCvy8OTE",
-	"+cSprtadL6i6EBuJDEGePbmRNHtFr1iEav5AqRK1tHy3AbeYMNEHIaeqthxeTTv94lf48Atf4Z4S/Q1q",
-	"myh3aEsK60F1z35oSHEBdpO8euPISEFe9LXnQG+X0XYX6mAQ+5z3zhhK+8++NYRL5lSzFV0TteJ6umA2",
-	"xdEonYguHyCg+BSfVqQkEgIlRaCQyhSjTSykMOmojlPvEe2t/zamnFhNpFNGJX73c1IW7vOR/jj5SL8A",
-	"vGvAZaxMnrEsW9bAXvNdFSIujbZeYObhBlP0Zki4HdHI2BMq6AFJk4QlQ5IzSPMGCWJrmQ+GdFSmRrrj",
-	"dKLMokxdu6XY+9KINlRqAMMiXLfhYY2uAhVmKy7Ww9PHf3n87aNvHv9lGzTWIQgb0vju1qVMpwuXMIG3",
-	"35QnLCF6xY1ZjFWu8Rwrkfg/Yw/WwIpeypRP196O9jiGMyPnPDTEhcDbmIlkKbkwHJKmFTh2CJPE8AqJ",
-	"p/ScTWWelCqBZmlqXnUBFKpIIS6FXIkjYjRAPAPwrlyIEgEoLwQUYlDIJTnzFRo256yOqxiPp5gvN2nT",
-	"11ul8Bop65O1u2/CSQsjvmZLmTclacIZrWSROhl3ODA3T4bh5z3KCdIES8pUICv5fL3MwRP0Y9xe5tfe",
-	"FXY/JzmHjiqQzuB2RRWTf7CpVtHkSm9lY9DRSuIA26Vs/CcYsboDHgBse8qv2IVwBzEkc8OoPqOfpbNh",
-	"FUBjpm1dvU/E8v1FNb1kmKpWvk1WCyaClIxJzuiluhB/SuRU1c7tKEv+DHDiFRUMgAAFC0PMTgj4Ps02",
-	"uxjX5iKrRtpsdj28EDBBDy0YdRtqertpqDfjDHSrukWoDh/RpLneGtH8kiK4d2y9ewp9s6xA6ENjUQHC",
-	"QQ3JhCmesKrNEoiU6xbzmqk7JePNmfo4RwlbRNWmIQco1F3UrQ0JZhZ9O5rOW6b0bYYX3uacplsNPnsP",
-	"ut6KQaR4KjNGtLwGVQhUYBvoUjRbpj4VugcLsNmMTTW/Yo0xYzAZMDLmnaiGnoIE7MLH3zRB6IZZLjNA",
-	"aTDqANE5nc3MJJiS6RV2fJxhO0drisDbiq4hymfpE+77I+Lg5saXbD3244GukbAlzXXmqPiSrSHTO2Uz",
-	"bWRG7CqeM/2jW3IjhuTmKdsiz68U4UkTmM4lWzehvH3z+DZR3uoLbquxwhNKrEV3UB+FNRJTmhgr0kJ8",
-	"SCQE4XYYCrp2Qi9cMJrqRTNqITBPmpZSUcs5w6p8RlWRY/KdLwlY0HRGFrLIh9iO0Lzq56OOyLko7Vij",
-	"q0qMHENTGcCSTS7E6clJaZJwV/IHquYYpzuGxL4JCGIEmisJnpIZT7W1x1Nu5iQRLRv7lFNsHW5Htta4",
-	"FP8/e1ez28YNhF+F8KUXIWpTpCicU1C0TQ8tiqSBD7WhUFpaIsQlBZIrQfDLFzvDv13tn+pVVk57C+IV",
-	"ORySw5nhx2/YvYRarCEtZDxcWaqQjofwN6G7g4D5LXnz7ffoYMsEFkLNthlQWMr0s9PBe9R+z1YCtkWv",
-	"NhelcUNylTFRxuCEwytjQgWnruDrEt5u0LyVwwp+3LbxXr/5YQBb1SAhd1rteYY16pvk8H9vE+W71z9O",
-	"agQqE9WGcyltQBg6+It4uVIuhx0dJ6J/rw6wOKOK3cMdbhKK5pweSWEYLPFMoZnutQGuKnA3l7on0fXf",
-	"Tkg66qsY99ON/htu0Ylrwlf1PATdVyntfBGC0XofHaTvCRl1o9/9m6d2IehDBdPPDVmqwtPhfnYtLVyX",
-	"C559vvUnTaht7a4/8U40CAwM5NHJMfcSv3OMuuhqUhsoKF7dS7x1BZsIf/VWKfhn5YIxJC9MeeB4OVzC",
-	"dla9MsUfMkmXovkAQNbR6jx/BTmN2oC+cDqj2ns3JKa2nK8mRTHVGMZiIK3JdM7RM3863fCdxKPvwimA",
-	"QZDKWXDL0I5YFdOPANp9i5vWvwbBLe0ADW3UoxPt0pfE2Fmb9ck5O3vkGYu1c8hib+fmPFlXX8if6CQK",
-	"uRqLAjeQVXHStwSpt2BVay2MczZqVUt1Us4m6soXYhnGP+qrA5+EvvIZB+V1gqOuYkDjlNegpzv3UWl0",
-	"j6tvDuIxbbtcBe/td4FzP/pvLrjofB8dJtSLOjWLUhq7magar+LwX701gxK9/lfMmx/yJIbNd95tAUL8",
-	"i1D5oyNquR5zNuEwxjFi9qxN5AxVYeiadVmpT/DBuVvpI5crNmRnfJKWi4a82cedcABwKMrEDFkeIW3W",
-	"lh1ba1XsFsvqvQyTRV6O2yeOk8Ttlh1vHgakiME08cxu8NWeVgfIpCCIxKXvuXUwkwNZqT3ThlAh2gTl",
-	"0jK9p6JR0I0qSuEy2ijcJcMmmOfO+p0wDWOEIx8CYsiqLZPIXb8CcuU906Db9GxFwFFcsoeNojnvWrN3",
-	"+MUFtYU9dFXoo0I8q8QpWxWa2yNstpxKumY5k3ZRLtvbvx/KdYrDVnoBWoT/fagfqijGDG5yk1yjVsIV",
-	"NFmpHUstBM+YtGW/Ud3hJqwz1X4XP3vRL4XDOPqz2Mkd4dj564ThDKcQ69SwdGMkE9MwWfOn8O++tBQm",
-	"krfs6FGD8WomwcemJdFnARlMuFyJImNZWzLqLrnY7b17T4+vayiAM+Ba5f8KOH/VV8ykmbRWScbKoTUh",
-	"FSpbsT2Blu6FyxuwjtMpyDt1wmyAMs+M4fyPh6TDOmzTVxsqhjFPEiuG3odu4qvMfE03imd73ljKrn/f",
-	"9fkT85wBkXWnT/i7++ZFO4Q4iH5v0ClkLFfQNYdR54XN5NDJnj8Vhum+0veosJuLT0nH+YbyjsUskPsB",
-	"ja/6AQkSwzRO0oCosIz/mN57SQotbm5v5rA/nOynWEm4cS6DDC6hrLFPU/hAsDklYpmkDotbxpZh8Yff",
-	"Jzo6bcGjWAL8k8tHpplcAfz2VQVo2/T7nzQD8ajwTXBT+2XUDmlp5E8PewFJQrwVrfaydPHNjFjNY3Fg",
-	"pd1DJgB1CWoflc6/gfcVSe/Lo9o2ZbU8NQKWi1IiiwDYKh4oaSsk7RqGQHV8ARcFh9aDjpdMlKGRVUmb",
-	"CdKoodkPNehUG849NOfvP06b+hWYrBy3A7xAxZuV9HEqmLgy/Dx4qt21YgagcZGCK4pehbmfdnm34asN",
-	"4qJMBRhlAGmI7Gerja9yswGMojKMbKjMBCMZtTTpD2JOTblo6usPmrMsJoXVYwAB3yL5i5mFMcySsh8G",
-	"Lpi26biAOrRxOt4VGbcEQFteZUKtcWyQv01nwmXLGtZKZLEwkew4IKQBY4xFETcsr8yte+p10uIvSocd",
-	"QHw2yhAlxTEdl/uiNGH/BAAA//8=",
+	"7L37kts2njD6Kjg6e8ozWVndvmUSd536thMnM/6S2C5fJn+k/UkQCUmYpgANAbas9fjUPs0+2D7JKfx+",
+	"AAhSIEVK6osTT9XELYnE9Xe/fhwkcrmSggmtBk8/DhaMpiyHP394S+fm35SpJOcrzaUYPB28XTByxXLF",
+	"pSByRtYLqsmaKpIzXeSCpUMykzmZPJ/d/4XqZDEZDYaDnP2z4DlLB091XrDhQCULtqRmbL1ZscHTgdI5",
+	"F/PBp0+fhoMVzemSabuI80IvZB5fxorm2qyBkqVMWXZPEZ6SKZvJnBG9YERlVC3M/Ny8saJ6MRgOBF2a",
+	"GSmO27a2Jf3wMxNzvRg8/frxcGupw8H3OUuZ0Jxmz5/FV8hTXN8ql1c8ZTm5ZJshmUw38nL8P//135OG",
+	"xSV+4DFPD1xjkaum85sI9kGPE3hiYhaq4VDnzB6iX90/C5ZvguXhmA3rePLg4XCw5MJ9fhBb1jOW8SuW",
+	"b2IHd05S+yvh6ZBM0uyq7bDcwwcf1TNmAGrJhG5alfvdroutdPvC3POHL20j6JInr2WhWcPi8AmSm0dw",
+	"ffBn6wLxnTE+eOga/1rQPM0pz+ILnLufcXHwsW1x/vmDF/Y8ZcuV1Ewkm5/YZnttr9mKUc3FnFCS0Cwj",
+	"a64XSEDokhmUhW+4IA8fk4UsckXm/IopeGTGc6UJFWrNckLnlIshPC0LTVYZ5UKzD5ooluRMK79VpLLl",
+	"ZoMl3jdrbNjfg4ff1FFrRbVmuRnz//z2f93//97/+78N6mcwHHy4v+BCD54OloXSZMrIA6IlefDwG3LF",
+	"FZ9mjJy/+f75c5IsaE4TIL1wcDMg4dsn9v2CijkjUmQbsl4wQfSCK8IVUZpnGZxLUuS5wRTDRJq3bZnE",
+	"oOU+G7f7p4uLr/51Mfjt9P637//9YvDnThs3SzNLArIsCKN5xs3Fwf0NiSqSBaGKXAweXQyGRObkKziJ",
+	"n1icUgly/uo5QAgA9SXbtIG0+flQYP6ZL7neXsnf5JosqdgQJnTOmTI8xxDyhcxSRagmS6n0GXlyivdF",
+	"p4oJ3UTfM5ijtiy+LJaDpw+fnMKV4KeStBs4n7MclvgLFXTODN1rOjazVPtIeXjLVpZYvjE+xjH+YgSG",
+	"HlIFnWmW7xQq4IWuCwNk3l7Zq5wppl8UyylrYNsCfsMlWkmsYT32110rspd5Cv/beb24wNdsFrvYFfwI",
+	"ZzYkE/wE1wrIxLUiKivmDcvFx7ue3zenu8WMV1buii8Vf7u3Y012hIPA7VUxzXhCzdxxhFiVD9ijK6Zt",
+	"6BA8fzAuvGb/LJjSTTLs5MN9xeeCZlP54X6Oz97n6cSSUC5mLGciYcT+ZiQP9s+2xdsHD1+4LAzbfpXL",
+	"Gc8a5KIcnzG3bR5ycAkfWteI743do4eu9Q0XCdte4AupS42FK6L5slHsVjBEOOtM5ktq2FtKNbtv3h3E",
+	"5n4nNI8Qu+86zlvA6/vMq1gev5VCsRyvwvzVdg/w+6GH/3ekg7dAVB8+ePyXx988+vrxX3bS1V9pjLGb",
+	"b/GKMinmQ8fKyaNTNSRwM4SBqmSUIDKnmq3phiyoInS1yjhLURoDga3pgte0xu5DKQvkq3/99uDhe/zr",
+	"0emf1b/9y37/8cHw8afyx4+PP/3rkWEif16qTuIYBcDzYtcTZbjEk9PTparsFM+HTRdSXsYBao0/IkyZ",
+	"v9pgyj58MFj9KvNLtaJJA+lZu59xVWvVuib38IGr+mTeVSspFAP7yatcTjO2NH8mUmgmAMYANpB9nKzw",
+	"iX//hzLr/hhM9W+5YfKD//ukNBGd4K/qxI0LM26jE+hRM8ozlp6R1z9+T759/OQvxE5FUqYpz9QITtGO",
+	"CMaeRKOtYpXLFcs1xz3wNGIqGg4uuYAfmDBI9VtNRBwMB2YMqtFSsVGaLQdDoCeD98Pt0fAeItM4ChSx",
+	"VoX39BuupxxaTv/BEm1GONeaJguWgvoeJz9V9V0vqAa8BeHYyO84ANFyRH41P3JNErk0OqgkKVsxkSoi",
+	"Bbzj2bCSOJCQRnkFlYdrGG4pxdxqryxLQS2tnjjSDrW91uc4QKINtaEiLallOXzKVpncsHRUUoCplBmj",
+	"YgCwgr+OHR3dxhxQTsh6Yfi1kII1DOqJ57AJQhrvVGmqC7ULxkOryxt8o37ngKwwjR906E+vARbYcqW3",
+	"gby0+W2fCEJ2OiTTjbw0JNKcyiACxFXDYRTSPKG5p4hcC1K+gtCypsqw5/Cgy/HTIkeZc6mqcoAsplmw",
+	"IuSm5g0m0pXkSHW2hjMEosjjVwSGlfF0o1n3yZZOq9sabRUoAls/5oyqGCD+utgg6zUwaM7FqNbxg8mZ",
+	"zjfULKucIAB6pWmuWTqmuqv4FMJoRFgIYdBpnYGq4k89BIlBZR3Vy/SHEIXZIuX6hyvLO2qUItEWibc2",
+	"QB01b8MxJPnm6R5Hk/IZaJ9cs+VOLP7R0Di0WJl37WA0z+mmhXQEOkr85yvuqJdfMxf668dR+qRpPmeN",
+	"g9lf8ftdXAYoDtwfnu/QXUF1nHBOe2DDuuJlt9B+5T9zFbn2lGra+QYC+IlcQOCE2DXQC/ZBW4dG/Vhg",
+	"QdXB4vvS8iV84lcsFB6mNKMiYeZg/lnQjGsjQCRSmYPOKFhmo2KDGfBVzhOLDWnKzWXQ7FVwXDOaKRaT",
+	"kkC+BapLBXE4S5Z0Q8zMpBApy4ky3N3poSQplJbLbY7NxarQu4U2njC0IH4aDmShe75TB0WY0w/UdN5W",
+	"TY/QjiyT6/GMZtmUJpcqTjqBukUkkVeooygjd+AzRhZKFlIqRma5XI7ID8uV3hCYRZl/QPR2ALuNhTW4",
+	"lCGYtIN3CFPAbBw87HrNQo6h9uEt73r1jXnYmj3My42i1GuumEJ/BmqJqAgO4YDIgxF5xhIgAooYIcYI",
+	"cFSRRIoZn48DNXgniatBRqkjl6dY36O/2uEWIOyAJEvMG4nSrlN3AGmuqrSj7USE8tHXbNZEgMIBd2zj",
+	"pTjGHmLL2DHxK+fVaSVXSy7Cbx8Md2NvTXyybjD/CDqMjN4xZUoj1hrZvi5W9cF+ZzqQKyYoP/lqSBhN",
+	"FgjyzoLwDflqRM4FYUAPMq50E1EIlOuHp7vsy0Pz+HN89cHXnzEB+RQBl+9kIVLv0u2skzdrXIlcNei+",
+	"a54acJhujMqXLAwRmnKj0FoNeAQCLbJpr70Y8sFA7h8OjLb/fthFbnKaGiwmhiXfFemc6fOM5XEVjfaV",
+	"4pvUMGbEoXsqqkwYqppfoSLoNp5SnhmRZM3YJfyxlEIv4K+MzxhMH5NPwJfXqAxOYbvWXSNzd+IN68Kx",
+	"BBVSdZR78Y1CNQnRiml7mnXNi6ExY81FKtdGNlIjYg0DM5kTStyuK+ypXaGKg+CvCwlTwVrBujGVhQ6B",
+	"Dq1JZTjHYFhGJxjuNcfvStiMXYRa0LwJARYyY2TF8sQgqQvEwfWgTs5yRnIGNqBRi4IRHZ7n4e3CYu8h",
+	"u6+cqA5tA9HrLxRLe90+vGAvv37m1tJgqJZGnzTHb4TUPGnQshEaxqDFNtqN9gOPGLVAgAlwKEBNd6HB",
+	"LisnFMJ+FXOGIR3ZQYOOoHyFFO22ta9gLW/M6e3WmaobV/6lLRSuIRBF9BmRb07BTPngFCIfcuatoQB9",
+	"TNfZv/eFt/trQt6PQSpOEKgfce2k7BY6nc4hcu72Ud+GtLu1ir1l3sh+ukq+323k5fmr5z+xjapgTWug",
+	"UYus9/BJRNgzk3xfMeHWLep8fGlXUCNbGEGkDBtQ3nyvDD1ULL9i6gwF16f9Vdh9BBb3znQTZ1bgul0v",
+	"JLEPEq6jtJoJOs1YGlfqG6THJmn/F9QUUnAPrpzoDzL+V8ghkXMb+mvo//4n1ii/rqTiOu6usN4Uc3ku",
+	"htaF+1YjCQvFzkgm1ywnUjBFaM5Q98EowjhnX+Vsxj/E7wKDD8uoPTc/RBnL3H20UciC0CSRhdD2eGzo",
+	"npQk41pnhv0XWUqmjCx4mjIRvdZVY0TN22DjQUzNtiBUzBo3lNHofszpxUWSVdobwAu1Uz0yyPxOOdMK",
+	"n3Wkmea1v4fPR6WKwExv1RF7xf5ocI0BzJXYFBpNHEWp4HnlTJqoYUmoDmIxVZJ3K/ylsoRjSEtbe7pd",
+	"gamynP2ZZ21XfThn+d6RzEYBI9y1Zse1P6GO3+GNNxBoXeUlbe8AZ3HGpJABhIGaHSxBfYjKp4aTfplb",
+	"utpDIi69e8eRbR583SrMVul/v0l6HlEIoAHJRMoYbvt923Huom9HIgq3QvhggyhhXePm+tAKi327RAMn",
+	"nqxRclPEDEY0vWSKcLT7rDKagDglBXuKKv1/FjkjNFNorfnfb16+sFLND0Ln9EIEMU2YgzZlaS6Ty1L2",
+	"YcrObX69YrlmH1BXNHI2T5iTj3CJowvDeMOA4wffVjObvtmOcFvnXLOXIttg4JY9l3eKtYRfwm61EV62",
+	"QjLgmDD2nFdMUqucyxydlM68HrU6bYkkcVOM9rIXzWwcCAo+Nn7wkm2IoihHcn1m8wds/KEGvdro01Kw",
+	"bc+kGbLFAmR+ZukZocQAZ8YwBFrZuydaXqIk6naecaXHXgiC+xrDQ+YjW05ZmuJVlMNFTyZZsOSyp+i4",
+	"0Ho1LuMy2oDcn5Gzbc3pFSNC2lSTuKxvHc024KU6/Dt31iEmlYN1MMctm3Me0BXj43+oumTp0BpMtAvn",
+	"E4yl/o73DKmqw2NDWJUPpQLgqRxM5eaaCFFkiq19X9GMp0+r+pqW8tK7HQgX9hmuSc5moF36H2cyn4Ka",
+	"BD9fCrlWpe6Fjowl3RAhNUklhBGNLoSQY4PcXOO8lt6QKVtwkUJQHxUCQsJBC5qzdERyqtkYrFkMlwJ/",
+	"+8mIRd+lXDKhR6QQYCg26oJ5+kJUAQ8ILF8ys7tEiiQrFL+CJx00EUU3Kgwa9LtyvjZKbOAWkgMgWkgt",
+	"HZLCuYG51P3lj8tIve4UBsNBuDvD3svVw+vlEreReDj4cN9MeP+K5kZsU2ZmuH07p/n7uV+B+fRjsArz",
+	"+YX83i3EfHxNNYY6MPfCu8p6cMBwTZ+Gg++pppmcB4G2Vfq3ZErReYNVgerF7pAfGynsBooBvVtEVQ6p",
+	"E2J4ZhzGLkUt6EjW0aQCgoiyfocORGbFRGqDPapj/xzEpyskNakE9AArl5luwxpsIEF8w/6RCG5l0eOT",
+	"Sv/MY+pVIlU/lxe80OTxgrz2hgBFnjCcaLxi+XjJs6x7fFkhuFb7HA8uyA3QvIxgX8PwTKKHidYIHx0f",
+	"QYlqpPYOnvFcqYKllaxCcK+vBdupgv/CXGzoOlxO2yvluuuHFTqfcfZhfStdzuMQm8vW2d6G8vGMZUxH",
+	"FY/yh44235iBzI3SMvUhR+hWfzsn533IR4wuaIzCqEuQ/J8FcxqWB+Yh6GHsyua3ZkwbdSOhKi7nRRLj",
+	"oiJlPfEOzfSKTGUhUqJlk9+gv0m3JdCjj2G0vJvDoMvf8O0C2BGModW93KohtFzK3kbQcDddjRrlO8cx",
+	"fu5pXeyCc6LIMlIIjJxC3Opgn/utFKbNAIP3UetkmAhjQ/9ezgZPf+uRPlMslzQ3cLMtYIkZn/dJxflr",
+	"TlcLFLXCONX2UkXoXJ2bV218K+EKtTDB1pAvZaPPQPchNLNyKvOpR6D6kkp2Epo+4JWKWhyIZlitoM3v",
+	"GzgwK4ler9mVvMRplZOVQV/s49Ks56jZ1WwD+/vaPZ8nO+xFaDMQMmU+9WxNN4SmKSlWREsfcgSqM82I",
+	"NfYxkUYSzmYzLrje9IGDc/fOp9IINi7N/t2dvg2GEbxphBEwRVkOBtYRo//vdJDuSKCE5yA9RWE4HNxE",
+	"jxN4DW+Ap7EkEmY3cUmrFa/Pgxuo643JoimviSlVTf/xP+6cL4/oyizPZT7OaSxN8hRq1lTjuRozwayB",
+	"oqvStmRUjEPNLQLzlKgCbciQnCEFoVcsp3N2Rk59yZ8m69jq2ydRq97f5BoSu8m3T4icQZiSnQVyO+Wl",
+	"C2IeQs0hQCl6ycjD0UPy/0Qm7nA0LsAkVgjJhp4ApMM6WGoIUG5TeUfkpaF429Sor9rp1xDc1DC8fX9i",
+	"9bt5vxusVAyERcpTC1ad6Uu+tIbNadb/xdqOyxX4EXdt5bsiuURvSh+HYADEAf9/9LBaKsom73/76U8X",
+	"F6Py05//V7e0fUHoEiyXXJB3b555y+CDh6MndRjbgg0fV3cahZPWMzlINA+lmMOE8+FgTXPBxbxXDvGv",
+	"7p0GIdiP2UHOD4Z9BvJJXKn8fZ3LzpOweaE12SJNWYSoP0/ByQQCTM+wOgDCtLseFSzxhUxZczLqLJfL",
+	"WMbvcACS6/YmUHogstCKp+ir2d5Q17XtyJTN2VJeHfckteyQ3wyHAs8O7V2Waykvwx1RFxjZX4esA1t3",
+	"TTJ48wcj+EXLAXnhOpdZZtg6E8CARURizjK5jt2GV1Dq0c7T3PlSO0gJNO8HO8B3Pw0HOElDdF+Q0UAV",
+	"YR9QvgjcyZkRr3SotlEFZ8FSYsT70BG8pB/GFYnBfGGkBucshOx2+z2wRfwi5gxeMqqKfI/THEJ0eeko",
+	"9bqi3cA9VQb0gthoh+h0CzXYgivZBVs/0kT3TUU+J4ouV1lQOgQ3ZRW2S4YFhaAqBJksmaYGzCeQumce",
+	"sj7CqUw33t0NeTTm6IZGLpiAijWBcSe2oMqE0JydXQjI15MzMrGlh2FcSjT7oNGpWIV7M0uvwh2wtXop",
+	"itbkuCKfWdN6UA25/3xG14YUktbQrJZgrODnUle1p7/fkrqFANR13DArMoh9D3z/qAZau1S9FnAkAnjq",
+	"NN3tVCybxUHnNkA6zelaYFB3ULoSw4JxWkhvYpliHgrvKajxtlzpMSiv40u2mQTPMJFCHHttc/HVFs57",
+	"2/W438EL1cpBkQTAPmsoq0NpOj8eOO2StkOBYFusmuloYcWQYCIhQCcvKIof7s/lfTvnP5QUo9d0/Yv1",
+	"awe/3leXfHVfrpCA3Qe0NZPZmCqsmLd7bptPdtzJnc++JojlcunFLyJFGS0xmeZUJAumfnvwfmShezLa",
+	"6caAaXZR+7/GpcJza+j8UyoTdWJrS92H2lJqtEyHBL7Pma3cWH1ihDA9Mif05xH54YrlG2R7jjisc2mY",
+	"INcLe8EZV5qlhOoLIQV4lFzeA5yGofq+2pQh9YbkI22v7q79iup7L2ie9uR0Xr5y8gVXZGEWBZWblR6R",
+	"c00yRsG+E6SEzvkVi8hgNckiLs6ZgWycTEUUUIEJaUimmwov3ZYjzsgSwwWpIKdldbwHp6enHUW6msAU",
+	"pUqQnuYWEZFhYI1LugGDEKwCTwuz7Kz4RkVnO11cZosu7dsneuG4A89gkQtnPascrqaXN3SgXIybrWm+",
+	"JLNfWFhcEpN/wN9KyyIwFtG4IktqyMhsaEt1Y23efUxtlUXuoicuR66HwanZv5Fl9vCXZ1Dfpqy+kDJw",
+	"cyhblMTm+B8cvP4Eyhfv6f/YPohj2poaNOefvP8HUrwD9w+hRlNgebUy4F5q/S/yit1I0DpuctfRHsMx",
+	"XRsOozlu10G9vaQjO0oN6ILB/diuxB0EpJx3t9MQQG3rbp1Vq1PZSyu2hcuPOVRsEfjdRTldsXhYxK6b",
+	"C6xz27tAR90+MLrDsCasx66pf4wTpHYLjTDS0C11126PYgbbzwR2nHCKA2IHKmdd1VkDJrIdUtWnAL25",
+	"Wd1m5XOyAAC+jUpYYhqMiijf8ZWprJjXueajnSs7qAJq69WWTulIMG3KGuJim2OkRdNLnQtkWqwokwrw",
+	"c1s8dXVDq4xueopF2Y4+HU4kG4JsZ6TVlM1okekReetjUlBIpNZqW+3UsKs+hYoXnH+J5ERmUHPJG/x8",
+	"Zxs6l8FizoiQZFbkIIlMaXKJ4nJQZphkEuTVS7bSPWqtdDjw76XSbRZylsg8ZSkB+4zVqOxvvpSi01iD",
+	"LPshkS7U0QA8zek0C6ouYJwQFuCC478Uch0zv880yxvjvNFA0fhzyjJNe0WV4xvNhZRKJaS75z1Y5DDY",
+	"TzhZdandEOVnWy0zbmVkVDiW5m5J3SNLlnIqiKtIq4JLAqGyfj96LcvXbd5K+JSdwZvNLoSNeoXUl4hV",
+	"GbffudCwPbrOz+Mpdn78oPuEoAm/n2DubtfXLsL1Ar2af69BZgnde50VVVzri6jgZKN1wPS0oFgiXZYm",
+	"KXQYqhH5gSYL+wkzXTRJ5VqY56VAiWvog7+otvGBAEVrSSA8cEVzHTELOWVv+0AamZkNklPjOeWi6W3/",
+	"UGZpY+yRJnvEWxQyloxMNw1FxOIFiIeDQgAVjBrsFYb9SYE1RcuASF2Szm782dYtDiDa+Xjrh1M/iXKF",
+	"3eDmNVvJWIG/KVUs44K1h5TWTUnDsm4hV5apsBQAbkReFFn21FWxL2vy25w6RRY2O8+r9y4u1x2WD8wd",
+	"DqabcbOqYAMxK5a7IeECE/TyFD0NvVWXANFikRCegzZJGsuhLY2z9qBipAVzWba+8VTqhVuwGjXmVPVf",
+	"NAgQZVZt/wEcJ3OFDKP+YVUz8rlafSmh9oP3pZ3ZeOEl3ZApA/Njv6qnvmb0DKYT2ok0znj58PSAS26y",
+	"EzXYrqwkWYKAu2lry0TzlRfFZG5djL7KUCCU1aJpK0nLVywdNx2IXQM85KcvbWfwWnxcFIBbKk9WJeQy",
+	"agGudsrmVOwQd7dD66NUvs+h+qNz2cjQgQMDE4iQ6/hWt7hGr3vMy9mEXGNkACwD85SbpmzlQh5H4m97",
+	"1aVjQaeSO+0J+e/sCBHgt4OPtdSxzhwBkWMEgE7tTGHtnLG6xY6GvgeYBd+SMFX4ZkCW6zsomWoFs7rw",
+	"WMd+ghpUtQL5+/Hho5ihKox9L5NUFRS2FhTnvOe6wvxLqYe47IHyByxM2mDIa+5CMhFSj522O3kaKL9g",
+	"JTJCV9DzOgycUhTIosyxyJsU8xGZYG03O45mKqw5ELpCCb3A3rVOh/YKNzUaF/nbL+ffn9kwDA2ZfpMc",
+	"TnB8RbOCqYl9AQoZckGSjNF8RCY2+GPy1EgES0KDgA/o85PTtbgQ5qzssbl5R2QCqj68GfRHWtAUC/85",
+	"b7+9ANt9cvIU+m+bP0HKt9090SeIxe9HF2KSZFQpXzNi8pRMfNPDE1poObFUDxsMYIRUypEK6gWr1T8I",
+	"r2wwHCxczQEX+eKiSoZlz8vqAqJRau26VqPM+msoeXWA0KDu/07lE0C2j96GcY37+Ubsy80ukn2DFteU",
+	"Q+rMLNYpfSsm0zytbIUhwDuuyVxCFtRW1Rejf0IMZxi5mDNVACtbyKxGuTE1IOawbdCeG4IC38fP/ci+",
+	"t60LuTs+OLu04/AWC7T7sRV7Rth56YiL+f0kMJRHpCs9efJCCBSgV9RQ+LKoE8onEBc8htpXwwGdyrxa",
+	"NaAknNHJWHvxtJu9j4Mgi616OieA7jTnogFT12xVRkfZMJ8gqO3B6XJiJIvJg8Wj0+XEdpSZPFATo4BN",
+	"/vLwdDGpua8ePdzplbKyQIfYJMtJ1TCI4gnjfWD9lj6DllSG9wyr3UEeghywpFkouVtbbCQg7UU8ONut",
+	"3BL1rndnKWdzwlq37GYvo2GovO1fEDGkXGdBaFCKm8tBp13mjSnNLEiX6IqVPsXik+3V0MtJDC80l9fo",
+	"CqVUAxj2AisvAnS/dyP3epukEzy8hSKiXuueiZAV+gwDIMWJ1b9jIP6YJ1yTKZ8HnrmwytCW0tzSwowx",
+	"rjZObDDVWFyfU4FlJWFkI2KlPZqDaLZSBwlB5lBiBoSj1DPZpgdbgOL24ADeXbS9r2FAoupH21woJUDc",
+	"XSTNZhnEmttbnYtu5ZkgIRaboBHtARHBZaU/J0FQ13rMChC7hINmerwH4dzd6XYLlX19NGaUaKrZGYG6",
+	"Hrt64UbdBbUQl67FgzKqmdLti7bhCfaZyiIbSmJEV9hYbT8v1cTtyeWKCa+MVWJqp8xnQYZFO+z6ZrZx",
+	"rlmUFKyn8vlOpCxfU1Q7PTnPMtS1XBDOEeNsjlwKCVZYBYogJKZ26RHgLS+lZ1mlYGtvrcm9h6g6c/ls",
+	"nWPt4IUtJzN8u3N9ebx3R9JFpI8UT2m3+w4HV1zFvUo2o1aXfj1fYGVoC3jxPOLV61cMprxatxDfTLbT",
+	"SR1FucYz30sB8ijZtTtdf/XCx6TOmVY1F0tHYe4wWeuI4n+MOITlMUvpwMy98/BdwN4+6TfVlNKXhobb",
+	"Tm8+ARHtaC7j1vmM0fAqZJma47KIt8MwsGVej7O3BTc+lc319nrZtujb491dgXF/L4Ghv/XUvnwNlbjq",
+	"pU5wnN1GSbuiY+VZuNP5rEtY2E0c2VC7dfd3x1Brl3YUXuIhYB9u4s5oS4lIczrTgUgEfpwVy5UhOztV",
+	"itrRH0Wz6GySAQ9gk0km5fNoCIQZ4c3fzu8/fPK1Y4eQThodxEW4R0pb542s1vEtMBDYiNsg7VsvONSZ",
+	"v2cDaFKW8yuWRsT4Ft2iv+BdBYA9ffZeoran6w/CHtXO7o9RqhJ3SnFF1jI3GjRRLJEiJZmUlyPyXJNL",
+	"xlZlEXfrJDZ/IkTIvKJEdqInf+cyo06srZOPH2YzbF/c2OzdpvqMc1dEsrW1sc3+8flzPZNvXjMlsyuW",
+	"QuJNbL2+f2s0RMVHv0y5SMv691ipQiTd0/BqXZQjC2nMY4Iy+e3d1vJCzBUIROV2sLO1kZB8UwMuSCKX",
+	"y4pHNwg2s2EeO48UL/a1fTpAgHHO5lyK9hRQArXDFjJL+1UIai5W/7IW431PkZXMeLI5g5DHQARwAXcS",
+	"gyHXdONKzXeIvM9LgO5wPK6a45aj3O7CQ3I5cOQgq3dfgdYYyagj3968dAuLOzPSH2yY398YzWLlERbw",
+	"fSDYh8YiIPJaSjJj6yCNWxLNsH9jrUhkUMdlu0WLX0DrRivL/ZHPC9sh1RdIaa3rGYnMmMetbPVkbBi+",
+	"0gPQ72b3sbp1NpTN9B2mu9TH5LnS4+lGs2hZSkzVgJwMI4PAXfh+k+ataqBDJdi7w+xzJsfTTEIXlz6r",
+	"DpuF9HvRAtWY6jF4MhvcF9ibc0Y0E2TKMtBHGcFxzPdunKfoR3xwav77P//1391IiTcGVGdOMqlY6vuX",
+	"UoiYyqm4VGdBWGHQLRQbQvlOTTRnI6zogcA/WqZBsAmOPhgO5ApCkBY0m43t34mUWbUlRlikB8qQjhv6",
+	"lmMTXjC/ZlmQzdarSiv2bYJGEyjAtEKiWjEG+bCy0KtCHwaC0OOkwacEBmaZE3s80H0eyliBNAU30d2x",
+	"VKzgl/gBmt3MpUxtCpMiNGgmG9QFcAlOvhJrr4OONFcKEy1KpPCrrV//sEJioogYw+rdJO0Iem6N9cQC",
+	"2GnKmj2I1HldQJQAdclZ0Lrd8LWpzuXKYwfZrThTQ2ri4d2I7Dg21Sy6wr/iuUYrcuZMxQXAWJeiDrS1",
+	"QYbmQmkaTYTFk7NdpLEOCXhEo1puRpUeK8ZELzVdraTMxo0dkcCC6qNkfbQ9FKzS0qB7dylVaRrzvT53",
+	"PcRRBTTSb8rVJegMC+ria7HQwovzt29qLZjCSt8VR3xXn3otoCtDZ+xcCnRLy9WqwYKyrXq3ubj8LYcG",
+	"bQdkoR888HhXrjQCdu5M69fYAuhHIGYOZW7bQlfqrMdxhVNNx6id7TwBN/MzqukrfKWDMztoN19FAXBE",
+	"QJAztsYICnDu0Ze+08p/wcevuRGP0yG6r+uVf2PP1unrhczYuNJJa4ve4CkjQXXJU/V07Njht7iuqz7r",
+	"shV6fTlBYkp5OFXg6+e79if3HQfkj6herpV11H/r6vJUEvR8MR7I/9y3r8dwsITWZs2TF4rlqjE1sENT",
+	"jJjYDwWrDPews5Mp20iwkUnFuhUTwpr+uHY7TevZH+IeqpjebrwZU4yU9Yt+SJnYjHVOuYhKEC9FtvF2",
+	"vkCEwPRaSE2RBF4n0AIHva8beMaoTk0GQdjp+D9ZLseAPDnTTMTbwbQvQUuSM23mbyG7n1qPzryedfd4",
+	"hje+ld4dYHGnMTza1wHAjxR3cvoBfmKbhnr0vehu72JXfopWsPyJHUVkCTd7Z+SWwyoZHt5H3xboaWqk",
+	"36Msod/SMe/q7lyU7dB5BCwJyi23o4l7sCue4BKPefxlW9K7dAl9Ecae461gjJ+7fV9ecO8RpfQ8VRBH",
+	"bvvlWBPB5KvJGUSvu45LlKiMKuvTMF9A9XHQ4OmSjQi4aCfgjpvAV8r5oQrF0iGKyMAUL0RYLRvqpLo4",
+	"p6Dw8gRsa3YoW72GCZ1viG/LYyssWHHbqrSwlyXV4LuMFz8ya9zZSdcM/coeCRiSzHJ6vtXK6vd2W9WF",
+	"hc5eq1Iz6lSOsJaXjcrGZAi15lH+sR0OAo0Duhyg5xjSoxObQE1AeRkNdhc5PLruvLOiYKBLt9Um2VMX",
+	"7tn78kA1N6Ky9pI/X4XT94CON1kxVwbzaMapQk9JKSZXMXREzktvvQ04VSybYVEg5QvwWfJhbexQzNVX",
+	"FLoQVFhywIWnFRmjV0xZizbRUu6N/u4cXkCj/a7oX3srdtLY3dsKyt1kfBQ0I5p4g1cvoxxKGQTNO23m",
+	"EDpWsLrBCuwCmAMvyPOULVcSylrc/4ltRl2qGL4Pt3OI2lqeyW2orbF+653vpt6m/S7fUmWth9/XVof6",
+	"W7q5X9l0IeVl9ztzL2zflmJJzpqqcCo+Fwp9CizjVyznRi65qcuziz782srd3/yFRe0D1xoRah9sjAn1",
+	"Da8bG9eUj/jkiCnLpJirplrdldC/5nEjtcArdcAbU4s/rHjO1DEa5182LQ4vslI9JslZyoTmNGt2GRpJ",
+	"v9e6mgqdgRhFeKq2FZOv/DUY+aBQ7My2WgC+DgGB/Sy/jVl5q5xdcVmoMZKFcUMMBSTTwBNhYSLI/s2l",
+	"xog8c7NJwlYGFGEYLKLT2efepSM6hEjic8Q+58FqKgvRBlPdood/YpsyWlgVsxn/0ND5jkKNuyInyYLm",
+	"NNGBEIhHFV8FdiKLwIPtUaZ63n3HtmfXk8N8WUlHxNMKAqa978bvup+z5kAefls8+zhG2Ltge/2JbfZW",
+	"4WH9XdX2n9jmOP0DdnA7SDfQWI8fNSjbx6l8b0R+lDmRawHBWyIlNF1yLGPawRAWrXZR4WaNC4IC2ubR",
+	"DaFrutmjFmU3RX7L7LOnGt+FYMP2CoEeZH4NZxvS0w6k8A02b4yqrSXpbyk3AOHr8hL+wnuNR7v8zGcs",
+	"2SQZO89YrC5xylY5S3oLhXURJMaXdOmfX3Znv81h0kuZs7HvLBdtMu9+2+k7htyExoF+9U1XvXXHmll5",
+	"UBH3SfeKuP4W/BLjCQlgxVs2JjcFjTQDG49bGqYgwBANVSDb+onJmcbyLmvqmhrYKBKQMB6dkpRuVNB/",
+	"r9q4zVciNkNAJVcWlHeVOTiFoU0mGKS7Zkgw3Vv+3goNK0F84EZMd1e/c/H0ZUirh5dtUNxRprCKhEfg",
+	"yTWsvm32HAHveI+jOFhj80YAo4XMUsQyVw5sRrNsSpNLW0521KxyRXN4alI6VtP1SS/40RtIL9nGVRSy",
+	"8TXxBlE8Fk4OhgtERe1wNSzNaGuZQguFAlsSVBlXmI0TxBmNL9lmAI76KIGPx4F12n1tr2dY8aRyGkBR",
+	"7Be7e0TBwdg8pDigyEj6npEAoJ9uvAPZu5XSOaNLktAsayiBPOVZZk5SFatVzpSKllMHL8nGO9kw1N9X",
+	"2MeIVaNDzStlowL/xJ7xw0nGjRhoKURTSl5jAyPoAuobumxjj9k7GDE0mgu6rEgC925YiDc+jJUs8lgs",
+	"3hLMkemQTDfyktik2ac23bZ8v4pchq+YK7T9C4Ct1BMtsM+3f7DBjpTw1JWXjvfAsb1eundFYSI10kze",
+	"EP/ZkhS2le3UJUcJI3GbIMH9HM2e4ksbxr2CY8PqssB3C4snqmOaSpOdqjlrVBY6kcudGbYv7WNG5QVH",
+	"YV+EWeV8SfNNDWMiFpiwgD5kdpfWwjOS8tnMiPcYno6yiWMmpIWZtGbjrYp8JVVTnxVXZbtJ9GqFWoim",
+	"b38gbIUek3v2CqMvGoo+IzTFPbVW22no6AItrqIUGITBJdMsh9rakErME3Zm2wQotMuSDJLlwJAWp8Sd",
+	"Gqe/lZdMxDqmdzAoRUCwFuQfEpnyQPyxldgS2KGqnK6s1O3pcYXaB0cZ5XDb6BXNNQioTQNL7hsIabh4",
+	"pEI2bq57Jv05vhBv/qL0OOOCdR/te6n0z1xEFStXjb3ZqqPzYsvP/jao425zafpWEeze+r2tL0vQccT3",
+	"mwPRjauy3iHEgdjG6YrItSA0ATgbun4jwKq6q6xyd5Wv4JqG5f37zcQjWH+W82NoQHJ++2qP3D8fvkS7",
+	"zrbJLbf5zfn2FJSohzAymmj0Dv3uHWb9nVUdmS7a/kJI3+k4uxtOI4PgWYeqcxVIfeteuilvjz3ffi6e",
+	"owVs3H6oRmUFRyC1Wzu6VaJbWc3e5Le2p71I8NsAG8r+GzS9L0W2AZMgTe+vcw7mw1mRZfcTKXQus6gd",
+	"pylYfR+yzpZWnutO0wx5312IJmN7RsPjijzSwmw761UdLTj+jsTE4zL2h1kWrbnQDKwV/1osl68ai86F",
+	"tYVNvpoQpalIlY2n2gRsAiJK8RXI83bekG/Ma08JJXkhfGUmEEAVoVBzDQLPL4Tt6Gy/xKjRWIj/ww6u",
+	"vzLG/+GTr7dvF07gdZHFDpyrlkjkRjSROZ9z0Vg8Oqda5veU98xA0yP3YcYxKtvRCkM8DD6DxTRj8b5M",
+	"xW60fGXH+UHofJuWWYyzCx+WG7eDN0KOObdj4J6/g13aRDsgmyFe5tYu0yOTRLp3mtJIWoAq+Dm+ZBy8",
+	"cc3qV7Q1/+JsOiWb8L262Bj0sujtv2Dr7zby8nsv3fbcO13xscsibq0lt5GX56+eQ2JbW8K70VXRVItm",
+	"27hxxsbh7prwDQaA3ni4QHPhuyBUvhZF3y0uoJow1uUM3im2XQSlLOBlcbfq+ilh7AVbP/PhIj1B46ix",
+	"Fn3OJkaemjYX1Kvsub29Cw73T2mJnOQ3uw/SFTdtqGLtyphy5frX7lyH6xNQHfFnuWb5/YQqV/VBDUnK",
+	"51xj3AsXguVksVktmFAjYukVxCRhQ4glTX3lckg+q6HCo5073b9NwZ6gEjYC7A4x+7fyOVp/l0Ca6ZWw",
+	"WG3O0uGEwmLfN4JTx4f249QAXsorBkEGbF3W5YdqbGxDEirOQm631fzDtx+yPUsw1TLWSmVJP/ClYf0P",
+	"Hzz+y+NvHn39+C9wwfjlg521LRrrnsPVVirq9CkBcZvpf/tIFp9/gmCkgNCubfeggi6dqk8VkAOTMg4K",
+	"pGw0HNc0VYxDmxW6yNmZD+DgZcOHVDKM38BhekYb3qlI1fPtxAJpi0XLgyNXGxIA+gWsdoXG7TS/7jmu",
+	"f+VXjDAOji9KnN0Z4ghhIZHSvbcDQHtCQsQHsG91A/twk6xwsNW+x42/NGDZkwJ5W2Vo+nlSPYBHUEDS",
+	"YN/g6eD//PZ/Li7Uf7z/9/9wf/zb1sUMBx/uLyBkZ+ArGAjC7pu5iKvet+/t1Q4EN9BwIq+wB/d1CFo4",
+	"9Pf47AF6SyTDKivmda7Ul3MW04yrSLXuV/hDUPPZSWvQ9hxkpmrmVKV8VMaoYmMjTqrte2vTivppZ3ZN",
+	"44xOWdYYXVlZv42Mtp+gHwJbXrH8jDwYnY5ODzzPctjuYRoIIH8v3/z0vk5mFftnYWP1KuuzDcSmPON6",
+	"03vG8s3tGTWjy9pcdW3G3FgDOtni8a9swOxNmjwOq9LfRjXDpOoedDMUpWe0yLSLYtnGG3ZllrprB3Yd",
+	"P5iH325W7BBJp8izjtO9e/1zk83aDOIX33R4oXR9/cAgHYdr9xRZTtholcEynWdoXQE11dlXWujEtq0l",
+	"ZIr0/n+e3v/2/Z/sH/fff+W++vP/6sQgsx6WokYvA2w7flXee7Yt8qpLG9BkVOkPmqzonLlEE65scx4Z",
+	"ZKOYB0atKWgvy1hVH4CPdcddxfGB7U/CbBPchKFXpBBQYDBqkHeulu/RLhxrrr0dIh7lHZZBstS7h0C5",
+	"QpayoClaKSzZ7xrWDWELPSOA7DvTnSaA80TLvKozdTJ41dxT2/LpKpfTjC3bWhHlUsxdcBuRroxt5eTg",
+	"vKyDnawyKhiREAA8Ir9Wu8cquWRY/EpIPwZXF8LfydOyW+4lYytsleC6S4NtaEGv6q7L1uBEnOUV7rTh",
+	"EEpTQ/UUzMHxWpmfEcFyqbnBGHMeaiHX4oxYj89YMU2UWT82rkeLlHaZV0e6N3dcvQCusevka66qNdMR",
+	"NM/Iqa/4kTNIDnAtunaiRGMrrbCGb1jYF+EwRr9qmN8UIYRrVi22zoRmmd1aij3FZZGl9hvcfppvxnkh",
+	"RuSFLdK2hLxcIUN60OkOw0L+sbjYDlEHdZLXL6LJAX7wRkPwhDu53fFNtRXtHU+xtbOu/mj34jOZFPFk",
+	"zfOK059wQf73m5cv9uhBXkXC7XmCwlygkch8iVlclfn/BC1cXLzBfefVXKZ/flrN+RpilPGQuJwXA6B5",
+	"kbmag5gldSEQF5U2FAbN5X7CKROM6gXEhnA9Ij8ALlvccp4kWDQWIqx6Wr2JEbHCAP7QzJpxpVmKFHfP",
+	"I/yJbfJ4+7hcrlZGmI4mAoMJChhAZpPiFEmoMBITvGjTmWShSSaVwVYqsPYimRYa66rMyD/kFMUocx8q",
+	"rt06njOeskU0w/BnfsVKzmQb3Nt1BecnagKG81SU1SXLrGbsCGSIqmI0Yymhgq3jOXbxcuRv7cm4+HJI",
+	"MRRhmxlrYjNnX5rZgH/25UT2BhuiEM0GuJiPywSmDiJTIcDYki9ZWhrqVYPZAmkS3Gf5bNBLJzhCuGv4",
+	"xUgbvg3Mkm789msNMZqYVm1bwwBch67mecMutkGqjZoFp9vQ9LpL6pYdbNwCLWWYFHRdtqTLvVlGT8XB",
+	"sJQ6mqcIxpJr4WaokBiPRjmj6dDCq5xV6GbZMwkLGMQ6+MWohmBrlj+Fi17lcik19ls5I0uuDIWAlhGL",
+	"EudKgRQULcQQu2iLOdVEYoAICDhcQ5wIkACo9wnjR1UXDxcN5/YqSPt1QF0C+TSXxXzRufe3je+szVkH",
+	"j63L7ACeB3N7xwa6c3tvwq0FV4mEqShX/tXyMMhlm8n8ksgZMjtbJ5/WfxOM5v1TdHBlLzGyL0IRaZ4s",
+	"+FUX+TymQSdUSMETmpUpiU0VKcBwAdsqFBTJeEr+Q2UF1gf+jwUVacZOzBejFhW0wfuY05mu5nLqsrpI",
+	"IA9H0rW9Gb2P9dIZ1N8Pm1YzCjNnjpVtc465Nrwp5xljCcaN2pPXL8B4v2RUWLvJ0+3+CNGmxru64DRk",
+	"6eBFNK8LTDdBrTYP4S1LaYy+bTOmRXrezGQOquQo3jyvf5Mal2LdHnaiI+hvliAF6wyFHqk/lonbWYYJ",
+	"dFVfQD8PQN2u38+aHyP1cCfb1KKhw04we2UjHltLcrAFWxE0qOBUcD/DkjpXyWC/pCBLEWiyYPtb57cJ",
+	"k9aZbUrpnFgYB/TN14+tCRo/PzrdyW3dPC2rPyCXybK+20hiqhDjfrEDQAqNTsvACsZ00Kro68fkJ/7d",
+	"iJz7oC4sPmOeCgllpIy1y81XPSoWV+NGtljKawOiPDGfRgRkY5FtfKKv2YZRGKAwADAdt46KsbArc6uU",
+	"y+64lFr3nepqEocXHZgqPApcBlxVTSLFucBcZxAo5KwsolMJDvg6yiEFv4GTebV9IFCNwx9KrVxRhFME",
+	"fXZ9nSDfk8FCrRo1JcWYzXcODfmmpTu9665Ri7spu73XO6sFbeu5VmEzbQk5QTYrF7FuEZhpD45weXga",
+	"6yG2Qyb1tgdc0T2FQFXmNW3FAVnYrHa6wPBIktHUVkDaCYkrmtNlS03/j3Vha/AMJ8ZsK2zi7qafynRT",
+	"1sLSbAnKc5E7gxz1RVDA2m+L+1sVstRenzowW6JdTA2JLaqEdgpGMn7pYrvDxQYZMFF725KufsOtv9+/",
+	"9kGYkdEFU52PPaiRtWZ8vtBtpx4pieMZ74MK2z0dnT6I1Mup3tmPNNEyrzpl7hGVyNwc7nRDnLqz80CD",
+	"uMClrQHVIc7AsBYQiTdKs6Whe8tVxBD9VwnFEL34DXWVrOmlBs2Pv33w5GGHOumONz/js1mrNt5Dh231",
+	"U/RT1Lv1Lq6xHV+Eyh4TciEn0FesljY46ThVP8qOyTsWFF+KdsXzjrci16i5RqGk1iwtCZEvCQdSAiSR",
+	"GqI3CgnUzlx+mKrlImV+2TuauV8I3CyXy6hThWPJSqNK19lg1KYRRpE8/GZ38k9j6J3TYO6pAwPGDop7",
+	"awwE96kPkdV5Unp6WiGnD2KG0z9QPBsA2bA5rA0nOUKmbamt3WqWuzVgiAN1zn5U/6XPy67OiMJfU8m0",
+	"7VbgTXp2OU75VvNqjlNC/GbDgPtGRWKt4nG5yG2Cgb/ZOmk2AAWbkzlDasxse6vmrYYLfY2Bx/2TazIZ",
+	"sfU+c1HOBGJz4k2r94p23hG3/Gs0QnlI6FReMRt1w2iecZYTq7z1jYxvOMB3geW0xwneED9qXneQKXkU",
+	"5ORzpiJi+g//LGhWxReFIh6DX6RgDcUqQeuOdktf0zIHkaxdCJxT0M2v+HIc+PYL7irf6u/j2AL3lkxi",
+	"X0LDzRcYh6Em1IrliqUNNfEboerHXC7Jg7irdwu12oXb0kJdfbG+z8DwbYEjqGRlb7d2rrXLeb8LeA+3",
+	"ADsswNpn1ht6W4ZjHLqrBdku/WjiVXAUd0DKsqs5UNjye+onc/29wqi3OwpYwMcoVYB+lo7I1QOwOSlJ",
+	"pBgaXXLOr5gg0w30EHOQjaWJphsgWe/efk9SbERSxkA4Qd/gC7CxAcQzxsvobPH6iP9UukZHELa2yvkV",
+	"1cympGNQhG3RAh4kmQ8JyP4ucN0riPfU0BlDoXpSlsE26yqjJ2E4kaE56LmySB/fBk/Yz3zJY2XS3zwj",
+	"K5aTJc8y8ELKS4Z5oWGWwOn9b99/fDD89tOfLi5G5aeOKQLxObDpbMoSvqQZwbdLU8HD0ZPT6tr79jut",
+	"GOBfimzjoxOtFR6Ltnsfj17wSH4oF6uiA93yB4z1rnu+ExckMOg7IkKkscr9ELhOKEkyqRh4ps6IYsi8",
+	"NZ1msFH4IFfxeIoiz5lo8clvOaufz+7/Al2cU45eCOjp3DHrIPXVgyNuOCNmYPR+Gf4iSRpv5mfDl8Zl",
+	"cmwkNxF+K637S5+0Cnm8GU0uVb+edGXZ7q1uMlzYZg7mqojvpI2hW1cspxnBt1Vbw5VomvdzqOg0424C",
+	"mmW+34qcN42n840LVI0U5W4p5q25zljLcWyLau9eP8dTLltaXHKM17XBvNE1XnGZofzambH+3b2y0/QL",
+	"P7rNBHKSBUHbRKFy8HH2VfEj9PUu82QROEa9T3Ro06RsET0oDYau1LwkYMBEzF3nhZgraHdCtJxDlDH0",
+	"30AlDO3Pri8KI4LmuYQaI+a9e8oW1mvwVI+dE1LFVUBZaF8JXwWZrAkVKU8t18M60zSzemCsG0ayYGO6",
+	"pjkbBzmS2w+mTGzGOqc8Lipsk/ea13mVyyVX2PZASwIjxZfE58Ka03v1m17SD2MotN6d1MN7UOez72S+",
+	"Hl2vt1bQbChn6dgsNqPQ2jbSuxGjSuCYymuVQlu1uMUH9nXdBxZ1ggXr4GKsFxAWaplkjVijbGDEBYx1",
+	"2TF/tDJO0zIsURiD24HpaNrUTrFBFauVzLVFOT+Us/hbItJkm8EF/CfL5Rjq6OTMHHI8s6krhPP22dJx",
+	"zua7Zzgn+NgZYYVtqMSK+4Z63H8A3vr+tUJkHk1ymfEP0NwrZVZWR8ErEG2hJYID1+EgAJj3Ha1HISJs",
+	"w3tbK3wILadiY9NZSUIVO/O1R40c3hhm0cWJ01YmchgmDLRmiXWXU/aJOG2we9eNO1tJL9AILmfYHvnF",
+	"+ds3PdrnsoTx1e5s89fuOXinR3+YaLx50AHD55FVIv38sqICQXlZxzAUhMlut20mKNeyv5FgV/Lejolf",
+	"m6HjGSXbkMlEGpUSqrlP2CuOXqFQQFerDPoVakyzoJpkjCpNHtgG0BiMC2ndUE0pyI5qag55PIB0W2o8",
+	"JbWI1f1Gc0F7QDXuK1lIxUR7OnznaOftl2vbs+vaHTvrtnaQ+dGfz63EoLrZD0MdXH8vxDGvvOpdwrIE",
+	"mUhhCPvv+P77jw+Hj7791Mng88igy+PTltoQQ1IIw2wh8Ak0IFsiAtWhKZsbjQhSFR0fljm+O2gArdip",
+	"vA64Sr3GMSB/XO11BKMbPTHK2NpZLWwYekMS2pPTaHu2H11+SiKXS66dHO7muUccG+rYo2317bfd28oF",
+	"tDOyYvxxHJ5IV9mjdk1+iKE//HJyfzZ+8ZG54zesZHbF0h9dn9BO7UPfxAKSUAT2ErGV9p3BBhRvxbSv",
+	"iAAuWEwWoUm8rU0YNRu3S5VNNXE2A1VKDkujEdYcjdt1OpQFBDsC6v5bTT07zVHEuKrLxxuG8U1l1p6f",
+	"IagBicZw2yu03HX5UtBcdQkdC8aVhqOXbDMO25xuW5BoVrDdDjYECPe43WAUsGyOptNKsEbNcACFE40q",
+	"hG0VhoMrDumUMcP7a6k93+lTUzg3BxKkemw7STIbokskZCEkOdM2r/6KZjz11S9K1/aWPBKo8I+/qWrx",
+	"3VzdNqT0Ow5oqqJNwu31x/tIGGAIninTLR6e9rPFxlNT7Qy2TW11ePIa26CjhyaV2MVVFkL3m3kZjcMs",
+	"y6sjb4NJdvcWbyn5+hywFFobOu6AETH+nQ41YMvxh5W78QnhsJv3zVe9p+XTlpIxqBaNj4c0mt7JNbMZ",
+	"Fw0+ubL6gk83ALpjW2ECpviO5DyPtSoOzCjQdrkhlCQM/eeKKD4XNJvKDyfmpfhwO3JZ3imIuzC464P0",
+	"0ZYuZHNiyw6jQyS95FrSRPYPyc8ZVCtqazIPaap0ycoqI1zZBvJ0Trmw2TGUzCjPitxmnqyoUgyNOhB6",
+	"BmUYnBvIFRUAxo5d6KuNqz2RfNROHw8KxjealCx22z7e4nNBrcAmRP3FLsIxrynNqMCOoD2ta37IoHji",
+	"4Z2mGtT4eIBzY6KuuUbmqnoF1ro2aalnPcZj9Z7zDaxwEf3ySas3cIhiXLvL29COq0vo20N2awP1U5gG",
+	"0kiHgbzwUt+NHyfejbS6jiNY/7Zv5lYNgNXl7G3IiF52Z5tG9e3jREcfXs21F6A6OhJJDwVupNCra1Uz",
+	"m8Tnw3vbSPxrNisUtnaKx4dEcl11U3+/xh7kWw0lUlY6zmN39oZpHdcGaLZa0HGyoEJUIiED0WjK9K4n",
+	"NvLS+6nHrenyPRzNRxDImm2oW37s7RW0iWc7VRCsG2q9iOPUGmm2BZQl/TAOm23HnyhXEPkdfhvb/Nfy",
+	"vHbmslcbmrk0gM0YlHAVP5MdrtLYCxqcnbCs9hs/QFbrbHSpd2Ow1Xu6qXA7zemVHdRBeBugaqg1rCFj",
+	"E141HWoDKNRgrAJQcXysQ0IUmtthoY5g0Stqo1SHyFOe2t2GJOUm35s7l6vvypHdG8fhxVscoYpGLxhL",
+	"FQkBN65Q30muAf42DQVYuSZ0jXHIXfqUXgMP2bs96jdd2U2pJ3/9ZGcWZ50TlcE8nV4tN1jO+njni194",
+	"VyfeBXBbCKP+KBtY1CHoJ8qvtqnHiok0sCM46wRLpJDLDYZmipTmaKdgS15gTSbzU1IoLZdRC4XtNRQO",
+	"mSxs+IZaSaGAs7gaFoPhYM4MsEDg53KVMYw7HQ7YcspS1PoQYGxKFQyUU3E5GA740o4Bf4xZyoHTqRVj",
+	"ycKQp5wKf57KfZH5gWSSQ2x9rpBvJ+DvV+BHSJmEmQsF2TtTQ2RhLqgqia3BM7A5tJzCm+0WQR36NFXR",
+	"/tHDbbyvGp/6OTQgoHA83WgWdX++jYQdEjkDo7HLbIdQ511+jHrKXpjtWAnTwDjfqCsWei87OR890FkG",
+	"dkFHstpXAdW4uqwjhiEQ/fgOai/EIyNda2wQJ63bQl6xPKOriIm8SLkc+wyGDkH5+EaZwNClewAwTOhX",
+	"P36w2OOlJ8s+L6XjnNGuZWWZ0nxJdROvBxTuOFSfU+x1fqh6W3LfO2gIVlU9mq3T3bojv8JwdnccwwrY",
+	"1EAiPNKYfOhBtwqIuVx3p0gwxmu5jhZr5iJh3c3MWmqadZvwRz4vcgyahuCvPY29dsYhbrnxiNxskUYg",
+	"tqFIR5SQSo8FFVL1eaFQcfM79DeJ0EQQfTz5sx1HKM9YWpJnmTsDvQ3X6JgGVEHR1mmxI2thjg8cP4K4",
+	"dztOhcJVKHhG5nMZDDY/b9lxbNcSpivOo1dyew3f06ysocbFjOVMJIycv3recSGYW9cJ5DHUHiEee9ds",
+	"J5i72xmSKUtooVh4xSTlLO24LgcoY8PH1T60zh/a1k1uje5BeUevnhD8/NEFSFJBsEZk3lv/RmrZWfn2",
+	"hLGzEbpG2T5uxZnIYtVSDG8YNLaHCBzC0zNiznyDBlHRFDakNM0buixDaB+UkbBQvpAFBvfVaEY70Y34",
+	"ZEKg/gylp2uTgv4AYs4BIk0M08rUwo7ZtxDjcslFUOtsYonMGJw6k3jmqq2zFvWFRycyGMR99xPzjI2o",
+	"y+lqMfSV32z/q6Ci9FQWOl4KJFq57Vcz0JCktQJuEzSj/Hb6fuIIgU9kB1s2HHHHGm4+79IdQ+wqgi6H",
+	"h4cdVCupt7UZb2uG2EmKrXdFjEmzRoaCxGUn1daCVM3XjtA6OYhAOzqWsnREzskaZ4HKnRAJkXIFe7DB",
+	"LN3zbxrrtCs9TlnGr1je87Aby7GvcnbFZaHGGLc49vJ2PexD88z38HJBjkFRSmjpl9sQSwi9Ui5PrdsK",
+	"7fyqmM34hziuwRwzw6GSBc1polnuxTN8/XhV4vMO9WHCYJJKn8sSeuv76hdrYuH2HKEt4sXtsaPU1iSq",
+	"x6I3c4kyFz3a/ZAKtWb5mQsTbOjvFhGKc4x+74azb+3T9bOH4wv31HJ+hziVHMm7DZ+SnfsZYvwmdv9N",
+	"6pNHl4enw0pvp86NSWqwd6RkRkCQRj8tBBRSDUY+S02Va7qC+YxcEU8AMdBw1DyNK4vQOeKNfdBOkelX",
+	"MotuMokiYNwQi019I/K3TDdeQnDB4T17oxk07YpNDpTe6FhbeKBn/oYqp+imGQ4CRc9tuwIKHQD5CBFa",
+	"ddS47RCt2nr21kK39tVVH41ecCzdG01FrpsoFogweDQsu6OufUWnYmXrkFdSwn2aEA4GrhOLk4PhAN4c",
+	"F6uoX2RLEotL71QQAL6KtOzjZ4t0zvSIZizXnSY5TFAsPTEPMCDbfdoGOfv68eD7rsD1ofDcG46PE9PQ",
+	"UYe4uw3Vm47nLVO6URzoz9lL9I2HT7GEmd+tyGe7ZZKHHz7EY0BCJt8uQQfMJiQhbiPv20/gUKiEU+wL",
+	"mW9L8bVOuDaGbjnVEGnjU/gKjs0WBILmng8/fBjaGkOU5CzlOUsMsTsDuRmOlwuimbB1V9SZtc4p15aD",
+	"0DTNmbI/vHv984WQuTcy5JiICUVkXH+TKXPVIM6gabYUgkFuJXx8+/Mbaz2ALFqlz2wOrHuKTHN5yc5C",
+	"9S+hwg4sV0y41q6+vJ+r7GQzKswdg0XXrhzLZgqUcXQWfMZIMpykjcAbLNm6hslC65V6enIyMZuneGYy",
+	"aNieEKiWL5g2LI9A+ZjHjx8RCfVysT3dg9OHj6G2oWsvUiiWDyF9ZS3zFLvA5nS+NCLbhfibVM6QSXOs",
+	"Lm9vgGg5dHUIhySTCc3sryy/MqwXz4JhgUVrHx8SUKPMJNSVtrFghUdcCSF6vLvMya8LSZd8G1fYhxXP",
+	"meol617atrbumsvibeNLthkMBy6NJ3pz1afHvVJP3m6VirMNYRpSTLIOITkY3a+2wzR2RvoaiNgZs8Rc",
+	"XneZWtuFLMIZ+2VFiRHc6P4EEAGiO+0LkyGvPeOosRFCSzXh1t261b/Bx81t0nmsFBHTZLrxrWd9RlrP",
+	"aoRHzVKyvflKakrnqq8Zye3/IEOIB4FbMYW42Y8hW4c7uV3p2q1kf0Qu99Ibl28xh+dT27rebJUIp4nm",
+	"VxiilzHdUBHcv//W4naPmLhGyuPoRHfk70fpK097nIdZW+/O7PEo2AyHdasYbVZwOPzjPnrjgHmtGx5U",
+	"17YFF/v2xduO7qwHMcVhAT0mRc715o05C9ddoiKMRew/VQFqSCZqOl5ejq8ejP/nv/4bHKNwtKDRMZpD",
+	"UQ07tRGswdVsueIYYjTau7eHneLh8bL9cyKFzmVmHhUMyqEGnRM6LOQTeMhnsrFvSWX081fPn4bN0G3P",
+	"PJ7bAidqGNSmqB6SCkIv8KOymRfDC1EpmVHLM1JDkm4EXfIEfjGffdUUGJRhY9PS1A1+lSLlmmRy7kqQ",
+	"Y7jy0FcgGrqI2AuRyTluBSKxRhfiQnz11fc5S7Guuhp99RWZnBd6IXP+nzDOU/IdnCap3Dv5E61t+s++",
+	"8/IG29pzQWh5gGcXomHci+L09FHic/nh0uE7NoEhJydXD04ceJwA0JHnPrYKinMEqhBoQnZf38mUM9jS",
+	"/37z8gXBKkHv0LHvszXNWdiv/llUaoJWx3UFJ3ybUqgbdCFeghEUNqzI5KOhIJ8mQ0JJxpUuvxuSgLd/",
+	"mpyRSfB5AkbTIsuIFKVzdIU39JYvrbb3+sfvyaNHj741R/vu7fcj8osUbIMtp6uV2OGJN8+GNgRaEOtO",
+	"M98LKuT9d2+ekSlTPIX6oxYMsIiiOa8fQIXEalhmfF85r17cCmsdW3tFWTQ6gEM3zcScwgT7b16Iyf9a",
+	"U67/3ydqUlbCzpkucqGwMhMqsVlQsAvsGGXVP1Ca0ax0+hDdPUouGRyU0jzLiDU7XwjXd5VqYqTpEXnD",
+	"REomz1O2XEmoo3D/J7aZ2CqBUG1dS5KzFYNmm7A4RWcsw3iJh48h6sk6miaujvrEbs3sZ/LDWzqf+GIV",
+	"G1mQnNHUzqBllpI/PX7w8M/luqVghGWKuRJkhGto6A49XOwF/QBhcV995YHh28dP/uIKcxNM61VPzbP/",
+	"Iij+k39hFfN/4UT/uhD/un//vv+/efDx6Sn5F5lwAaWHxv9QUkyGZAKf0FcK0XgT8i/fmzSw45hdnXlc",
+	"ypmt+/4ngxwG2CZlafDJn4md8IGZsBDUkgOWmsGFJImnQ3C5UOURKyIRKdgZmWBw0AQLbaE1zA75yAw5",
+	"k/mUpymDDXABHvSEG94GirHbglH0iY17gR/KBotQSTuoLWLg187w2MwgpB7PZCHciiGyZkX1wi4Yv/D0",
+	"Ty+4Cnrp2pGemJGWTC9kOjYD2gbPbnlmOMI+cKXVGZmcmx8nFrW4VgRfVG6wb81ghhNmPNGw7xKqx/57",
+	"OzS45Oq75dZyF7wI0YJrqghQPgPzBkRxWwCkOPmDh2byVQ4WRxCExmjENPMFeGE70wKiY5sC14nA2TS5",
+	"AmCpNTGYuHngdq3zcKylHGc0n7MKSHIFsYC2re2Sa/fuEwQ2W/eZpeMlSzkFJ2V9ALPICVAYJF0ngAw4",
+	"0BNEE0uLSpygBIsIyRkxNOGM/LOQGiNcJmVFej/IIwv6V5RnhtDgEEpDYU8FmYZnrmpSWJFw6MkR0LLJ",
+	"a6bzzf1z8wHGHgwHGU+YwHZl3PUZyI0It6LJgt1/ODp1+kLlu7JPwOCNq38UsvbzV8+D9ndPBw9Gp/iW",
+	"XDFBV3zwdPBo9AAGN5ALUqXh2OBtUyfoe8OAVWwh5DHreTp4ar78Dh45N8+/WdDc5kq51K+nHwcPT09t",
+	"9y3NhPb1H4NLMt+hhL9L/t+azGgSIBpGogvgASNZLhh1/cUNZW+axD52As/YQQE8ml7w2zxxDUNATi+W",
+	"S5pvKqtwfWgAtoNWGCV14QoZi5w5hdCoi1ZShDzUeMn2BdsA5YbSZmU3Ary4ShVA/Aq4XiKVtngGEYyg",
+	"GkAhULOEmfcsKKJWUBPMCvGCoKheBQIVB4Kw0HtDrHT5yMmvFBq47HwuYPs/sU2nN2ZAyKAOiMXp72S6",
+	"uT6YRNgplTrbpvfmkMJ1ZW7DC+hN7oBHyPVBePLw9OHvaDcHYr2tLoMs+0jY/2kYoconyh62Jc3bTYlc",
+	"gVSc2egTIpXrIS4LHU5LWQjvMHOP2SJ+Xopzoa4up35EfqDI981b4NW9EJMwUGNSalwQ5cVT0DXwgqCe",
+	"v1mbkV5TIw16KwEWH8bl8Nwv2FO3jM+YBpXKvD+X0nohqxTJKG8BHPWnRs7Ou5u62C5S728Gv8EcHsGE",
+	"c1A3sVGN2fBocGzuFcLumuXeuWw047UPN+wCveYKk02C7roo6KL+mjIjm1IN7SqIzdK35R4tvCZU00zO",
+	"S4zylhoyqZaDnNxTxFbYNprfVokYmV8IKpxN6J5C/R/k9iFxfnIvU/NAz3+EIDwir+0KpWCKJEaZhSMZ",
+	"IuN0DNXtQ0nznFHez93CrEc5U9IqDNTuFssTa7AF+WwAmizZyVeToa+HhFKnNaBEUeJnd/IeK64NZqtT",
+	"NYEtWB9gLWgLgwqxRT7HOqS50kA0ULg2KjbYVI4A2i7b0JzrXFrjINV1jQ9PVubEZrE50HY1IkrILlKu",
+	"75cRRlFZ2dzAuXnwBxc1fs00abjNEjLs+EIoRF2U0HTJNiN0MYLr0zwM5rRS56A+TsPffx8bePNixNwG",
+	"9Rtuslmx6qIaVqONBlnGqh55SYr4urctk/P02FOvPQzWWuQhCOYkxT68Dfcj80PXtAOuICmmCwBC+sj1",
+	"MsUSkzrwRDCxI3oeizMGZvsGBpizROZpwP+mG8ylivK8F76YKtjE9YItFcuumDoDG82Mf5igwRIzSyZo",
+	"rgOAYVmGLxBqlL1RXBzayMvAU3B71McKcgDmYbXfGFD7ksZ7A/W1ymWVI90NhhWv0rHgMOhhS+Ra1F1X",
+	"DbAJoAhGBakacoUv0TehGM18Sn6FOyLXDG6x2uIGrGIpmhWccDItdMX/QBIqLoRcQbLHiDzXZMqM5KRK",
+	"8cqF8tk57inf19frFoWKSjzIz6qXdGNmiWuyNbxg69qGOtkaHlwTzLer5iEolqGVlsTdHXvDndjRgZTg",
+	"O3AbUhQWZmQDaf1rgd2sSUBGawQg4EwnvstllD8914qY5VqTtkKXlBTMoaJt5sCsY82lQFOSMxjZLBDt",
+	"B0Z78e6FbW41Z8CsXua44hq+Nl/KPWwQ2IGXVNHleEIc9pm1xh5zHmdklXOZc1ezoewIElthoarC7C6o",
+	"fafYDXA4uAeWNqEEXDvqwzy3HXRv2eSOzS19V1+6xTzAXp7zik4XQQgLuBCpFGWTaKcwOOcNEJ5CLGip",
+	"1hSKEdeey9x1OsQa06GXDVHDDAFYZpHKn2cVRezKDpXpPmObuycQN21rdxO3M4oqVgi2PgJmHJvp3dI2",
+	"DkTwV4WOYDQXWhIqpDVb7+R1H8tghTFPPyFqZ0w3pCFYIdhg+lwa3sf1wlZ4qCImDnJLMmdftLwmFHmG",
+	"QbvdJSmb5W1eAq3omIB+8GIOBFecP4BYglkzW4pYo3u9Dks3pM62ONbvrBT8UrCd59zT6uHP4/kzwJqV",
+	"Cx6uXhRmZHwmeH897LjcOAZY3wJj3keNM9oIGizulBP81ndzsBMcAm1pjVjk1jduA0BtiGpQ7aPmadnN",
+	"uk9s1SVsoXsYblshv8bScfw/Nk//gl13Crt+YmxVwy00x9JLML9COAXNMhL0/e2BUlhH4dowCof/glBf",
+	"EOrOINQ7xbbwaU6h13APvLliOZ9tjog3dU+Sy6VYgrEI+roymmGKg4+3AkYL0TELRldMaRs/spBr5UO7",
+	"KrYqF9blam9RTRK6ZBcCTJm2t3E4PphwYbcWXiYECgn63yHQBVg9lEr0lRHNbwkVZMoIvg45KdI8Y3+6",
+	"EOFvGMwaFMYYukwu7wYKspTgQYwOo2TJRaEZ0XIOOz4j3Eyr18zWNLRZL1yRxw+/HV0I22qEUH/KGg9C",
+	"wHGXiS4IsE9OH43Ir65AYm3PZe6Hffrx6bdVTxhXEAUX81shFB1IHqP+qLukOCI8eVhDq/ltkoBzdVnF",
+	"Cocq6FUBIGskB7Vu243xP88qnZ9vyQPPwqhwi9YcS2tAq14qNvWOrjF3hStYEHOedEgJv14TlNvfbq98",
+	"cHXX4ZOvJIw2eOND6Gl2yrt8VfIPyUFdgqublC+PeTpBKjNn2uZK7WiEF7Nhot+8PMLfgc882MwN+8vL",
+	"mdulovIW74xQd8NLPxDvvgeohVTaAHDjGLZNtE8+VtCo1SFwHpJPwCjAyinLpJgDUmEumrUi+8JakMtX",
+	"ZtkuR+Q1u5KXKBUpVxIfquQ3ORZuASk/J6dCcC+37VJoXsqxHAod4LzZq1ABpBtgwy1C4d0gHy8F63ai",
+	"/bCuPIEu/oPPAL2Pz57LTd+K36A/l7ubJpjb3MehrBu9ACFJG5blSFxMG9/Jz72xs00D+2tpEb02mLJz",
+	"NOkeGDZUsTKsqSILRvMUTbcZ1SzbHEsd8dG23roDqZJQkrKS1ZJlstDBefriNe0nWj52iyqtX+zvU6P1",
+	"h7xboS2v7Tr02bCiUYM6G8BNszb7XBPsc4tI7pp+2ri30qSHSi40uBn7b62aC8UszONeNTbf2gJPvj4r",
+	"oWnK0gsB6u4ZmgzxmWFAYbTHC1tqcUTOsyzYLj5h1hz0KIV8eWdifIrIBQm3cgalZJZYpUNVjX+4MrGx",
+	"u12SaSaTSzUi5+E5YPQiLClj9IqFtkNfmfnx6aMLMfGrHMNILJ00B8R7SPod6PXlXm5YrfcTtzNbfy93",
+	"Rky40YUfS6WfByAbJTJbDOvkY4kSO9X5knV4FFdByZwO6rzBe+fD0D7RF5V7+zqa3AzSLyVk6L6QuUtr",
+	"9dHDaU5nmkDMvi3ZguQKS8e5dOTS1WK/NwQhTxb8iqVPiVpznSwIlPaYES6UZjSaJI8bunly8DlZFErQ",
+	"uG2DQuNKjmVP2IlkzdaEEIauXwJqsSXcCbL1UgQLGQZ+Ll6xvbcITL3Q0J9LFwvD3cf248sJfs+3Yl/o",
+	"y3DvpnXh9nZxLNtCgJG1Sqfa4ibw/X0ljBOjfnRTk39im8+8IE24ld36qFPOjqWNemUP1agqZ3TUtbNy",
+	"egCt7QQTJzRN+0cEbRH1uEc4y7BGk8/CXI7ISydQVtkNoVnOaLqx0TxKbvuYaJoeBqS/Ax4B+/7CIv5I",
+	"LOI7NOkEWqD0NOYgdnCSs6W8YjeI/dYsRpOFzzcF/I9lkJqlfUH3L+j+R0P3t/SyIg+CmeRgfLdG524S",
+	"4C/24d+HEIi72S0H2iM6lhhYNfPfYSnQLvQzFQT3hdXfAXNwW//CH/7o4uDSI8FB3OEzEgi/oP0XtP8i",
+	"FnbD+52mv5ux+MVjY8oSLlCTr6XCq2852e2mf2Ib11/zWuXMTjbG66qoWPYIaxAk4e7bCymuMsqFZh+0",
+	"65OSUk1Hl2wz8QWibC4axoisoeIxyzBOKRbC8ROUtvjcgzdg+JsN23iuVMHSn9hmZ9kjV+JHldd3Z2js",
+	"7e3iSAEdvs76NiIFJPXkI7aMrkVv1MWWK3l5owhxR8IXOl3/nRQRbnblB9cxMfAVgKzvOxFjAk0BEgif",
+	"1wkLLUERd6AoUyO690Xan9imS5jDXaYHx+elP7HNrYQ2fCFBNxrC0JNrnqxoofawNQQoFq3eAsN+Ybhf",
+	"oP26GO6sUBWGi+Gu3AbVqmLJ0o4YgE8fHwVw3C848AUHrqkUSZKwFZS5pdBuymFCvSRRK+xLTfVRYH/7",
+	"rGSWEsWSnLnaQNjld2a78s5zmjCyYjmX2PUNKgcf0wyCm/tjSXmvzZ7NHdywlPfFZqLvTDdJxDk56yIM",
+	"ZnLebpX+2TxwE1bpI3eVas4BXQZt3aBHIRT5L3vXWLQcmttl2YxwkWRFytLmlhHc3MK47AR97I5fduSy",
+	"VYC91aYVIXW/tlWUJ5eyhKfh2cHZNi0Lfmxa1cPdmbNdllVtNQTJy+m+faMeHLwkn4AJ1IK6hv3uGpOM",
+	"KtXD0cJEsTQo/ODDh8Fw8BD++wj++xj+++TDh8H7/c6NiRTaTTatRhY6kcvunUde2uc7g7RiSnHsGx09",
+	"Dfy5BawfPvn6NlOvf5bz3Q4ol7drqO4xHFGvg/G6d5gzT598LMnVp7bG7T/L+eB6j63FKGnXeIyjeilY",
+	"SdnXiw2URoPSdtg6FD/ZrkQGdbVmy5VW0YPsyw/tPYWRYGXvxvs7PcO/+Gc//6yQyl46hANWWlxei/e2",
+	"NkUjHtWea/HnvpBTmWIJ03lOhdHRVCJXLCgfkNHkErWe4zt+K0f8O3ABV/dzK87gyhLalYNaU9Y7r+3c",
+	"ma0dqw5AbZVY5ZwYap6ZByBvHvp2yxmipWpF8ji9PvlYfjHu7IG+Hcy8I2bB/QHtTtoK78B2juS13sKY",
+	"bd91jPc1SYx1IL8ZgGqRIquLv20vd3U1u+SLXgSiciAtwmaMeO1tCt6etEks+lH61tX3FBZQkjmRIrP9",
+	"oWwNbRCSFlRBawrbJhPp9Iici40UKP3Y0imAS0YyQtlHBc1GOXQ3bbILfx60+PdmIf4iSN15QarBltyH",
+	"cFmyYwSumcyXJ9AG/z621m/VdF/ZN8q+/Z+5ultuZLeui+dzZggbh6pOHFu9BkWeoNsrnJrMDQ2lmmZy",
+	"foBWzJIi53oD5+oGHmt5ycTg6W/vzdGUgPGrIczuIWXbcqVuWXYtjeqzA4YIeNhX28xQDjC+t4/u6Ph8",
+	"LgijecZZ7k5v6NZpl/fg9PSsrI4lNPCNDu2X7XAVK6RZGNWDpwMu9NePB2CG5MtiGRohDV7PoRPtdYJb",
+	"7ZhahKIYFN04zekNfSH8k4xuFJFXtk+NnM3A1J54CIlA3nCwKiKSyU+2S4zzCFijuNJ0A7UhL9nKGQqh",
+	"AJtMCiB3RkoRUsR8z0hEe4Lt9wuWXKI0I5crmjO0R9oGeLayYxNkpvlmnBdVyLTAN5UyY1SgNf53K9m4",
+	"w35mr+emJZzaZbeLANv4dzfV3DuzqeunML9gcpfHbigxu5AZa+a8vfjbCXqeTz7SQi9k/unkI3zRajfC",
+	"790l/GI9qH8ou9EXtPq80eqt64sWbIMJnW+sWmFgmtA13TSy7F7Qfg7I1QV6EZvAXlHEQpgLvQPvvjDv",
+	"4zPvHwxkfOHcX0hMHxJznqaOkkDHaKMU5DxlZMZZloJoLwUbEibSleRCYwn4vMiY8uFdR2HlJ36Gk4/u",
+	"zx78/Qf7yhcW/wX/fj8sXni8u002P/zY0mvUOiD+I2dzLkWg6vuVG1XfavrAv1dUL0r2zUrErXKtptDC",
+	"h99Gw9N2CSLNBOKLLPJFFvlCC++KLBKQvFLJaRFNjiN8gEATWNHbj1YuGRrpz4heSAVWDnfeM25Eo5nM",
+	"MrkekkJkTKkGE4ijjM5IouiSQQ+KbaNo6OF5DWu9zugAcyZmlibHCwSYmlXcdebq1hnqyxw7iss8Zbn5",
+	"ELQBojkjmYSuIlTfMZ0a1lsHgT+K591D5EtzCl/4yhe+0ocMvCp0nQLHqAI1wh3LkTIcka2cfDT/9NBl",
+	"DaB/0WO/4Nhnp8dSwKu6z+fOqa5mkfeUl7QiSmmOGNhJIf368V76aBzJb0EXjRbUSxihS2i33kA3fTro",
+	"EMPET6G5orl9159NgyUA89d9phBXYC6QhSbcpgxRyF43YrCRqxXJqGoMIVlJxXU9hmRJP2DIyNePgviR",
+	"00j8yBfN+wv1/kK9G70AiL6yonTbaJz+mrYPCDr56P7sIQK9KhOMv4hBXxDp9+Kx9+n1RiQaltHL1ajg",
+	"AwQkjzeBCLJ9xpBjCdmR4eJCC9aI/GrZNF3xMeYWsKD9Klr1gbmfEVFkGdHUZRSs6WbbgBVIPs24/cUS",
+	"/0Ue+ELG7ow8ULr4DrS+X7INKEZN9nUfoGzuKZeZ0UBccxXM4FbQCV7hGQK9NAMiQVjINVlSsSmpK9Rk",
+	"t23i3fMKKRajGUtHF+LXBRNkkuZytaLTjE1AYzFKXrWJPNR0lzlLzRGsimnG1YKlRDCWVkz3MvPzBi2o",
+	"t6hgEI7/kz2TG8BCO1V7CVs19JrZ2ufa05zdWIYETxbAYOyJ2iuGG8MG4N1gzdcn6JYu82v5+GedLeP3",
+	"sTtZpjyhG7rbH65YvimnbZR0Guvh1ZK+DCLPjMxhycVZNQPMVoPYp/7DFlT8DmpAlHu54foPWFYg9fO3",
+	"M0wPHlA9jMi1sPemj5uHfEyJ4G7u8PoR2heM8FsqVZlyWxR95M3Zj52o+MlH/zckW+PLu9Pd/KW8pfNr",
+	"9ZZXJmrhsZGzMnv5DFzoZpmoIu6m4f2IpRvOJb/HFFaw5FvDswGrdCPokickl4VmiizphmimtG3Kdy4I",
+	"W670BuuUoFJqfoGU+LhqqpqB5o/iX6/s+1Zq3VdW0JGO3k018XZ3cv0UIUxy70wZHH3PmWK6OdDqFf5u",
+	"Nb+ckVXOrwyr0dK757FnGMbqsJkmstBDwj5AReeZzJEBIamg6ZILFVPEQAWwi7mlxmE+g1ojQ8Bajlkx",
+	"H2IwwoZkTGuWk4Sq5p5iWTFvKuv4zZ41ODGkrVzTFVd8yjOuG6umlk90rnKJh//38sXIas7zZMGvjO4t",
+	"DBWXjSU2qX2w3dp3rXZ72M5u3csiwHUU47NDN1cRsODermolUsz4vEBUcWUU0pzOoPaj0dGdQUZIX2SS",
+	"TKxpZEKWjuNa4S+owGCrzaRslckNmor1hZAiYSPy60LaMjRoeAK0QEuvefJsG6udHZiBcilF6XgWUju6",
+	"EUN9q+nBFL8D9c5u5IZ1O5y1nbvhLd4d8+3NLPlYtfhWDkC38bfKTE9mMr+E4lPxprXYHMAyGiDtgM4G",
+	"U6Ag1AeaVNDU8tmnzhAX0hi5FkMy3YDywsEmigzLsF3wbxkykEDG2IWgikz+Y0FFmrET89hkRF4GD9kl",
+	"Ibex8yuo/DllZEHTSrFsQzJYaihQhhVnqbLjxFDcnMjvA8FxFz+aG76DGG7O+bPC74MXfCB2m4vshdvO",
+	"5ZC3mjz8Q9cp4bhJWkwcfrW32mh4YciHoTqkECnLywD/mLiEWgZQkiZZKWaUeCf4PwtWltBxqs6IvBRJ",
+	"Sb4DOmUXw6E7AnrObclsI7GAR55lit2LqiuronLJnzdJcxt5Vdx8nRk39w4x4ChwfFTidpMLP7ifnjQs",
+	"XYfrsRjZheR9xD9qwWLVvb6udGAwWiCoEzkjObQ3SzEoVS+YIFKMyHOtShEDalPljKZ0mrGybL0RUZz6",
+	"MOdX5s1CY0uo0YV4Kcoa5EQxrbmYGwQGMyQXc7LK5Yyb8aBKcsVICQtULvHIiVpOXfHCjcxJLrPM/FXA",
+	"L/RCGHUs44k1ETiXNpg6I2TC6sE3LPr0MF82ZBKb5dqA7CEKpNlmSKhy/eLxFpS5YbNBbuOS17kU80pq",
+	"cc0uAMpsvhzDx675xbtbl1y/IaGLlnJHg2RuYf2HdoNDrGmXy5qLNntsu2aYaJO7bl1tNeQRVxFENYKe",
+	"2SRV9QxrNG++ZrNqa+Jd5itnQPI2LEIzKdhTWJ2NY8q9Odsm8gYGL+qcSWBesgGO9k0bwklFeiFgxxM7",
+	"0hjXMLHAXZZCg0Gxc0VpMPVrpJpIkRh+lCkJYRo1/mBEy2xjxiotZRfC4tLSRV9aw9fQhjxoqzKHXAs5",
+	"VI1vOSYaYyvY8/nucpVr1b1vxRv2hQvcWhfoHsq5k1RPjNg2pcll/xLwNcIWteC9ZitA9yEavrJLRcxk",
+	"RC9yWcwXSCiMoukoxZCsqFIGuUE/9b/brnxWyJxCH51zK9Fqmmt7EVtip4Z+UlRJQSY2OnKs5diMMzaj",
+	"TM4IrYq1qWQoSM/A6I8BkdhfGMVzqsh0YxdsFhonPGaG72hyecdJz7USgb/jubbjktchfMlmF1d096nE",
+	"HdvggWTkGSx0W9EL62XjZiAgysoMaS9yU6yUzhldXg+5eeuFpSnDjEzYgNsNaGUg0IzICxsqzVUQGy3z",
+	"UmTZIUy8cxv5owkVfuNf5Irfu1yBifE2diVwswFXpuCRAKaLf8lZL0rgbFrtoe4hmf3Mw9wre9kdbuHO",
+	"51jxFiWV89ZEm9eHqm+X0IujE+xzD1aCGXnPapQjcm7puLM0UtRGMwrxku4lAL5OAp8L8hhdCMvmIIYD",
+	"9FZ8cYKUf+JiRXz8pe3iOLEn8dQ+B0E9UX8HzPQHVTlfs4xRxW7H49tJHPu9ipl3Xbq0bqDQoKVsa5YP",
+	"HqP34iAnH+1frS2NK0c5uCk632L5tIs+VpvjMAym3Rq8Nxkfdnz4RbGcQh5395s7Qap6kFrQe3ltagS4",
+	"1JaMCmUjSe3xVp1zz7wVgJa9h6QAe8FCromWZC6tyUMSrg1ja7Q2XIigoxKxbfNCvz84lHLKMxU1TAAb",
+	"e3z6LVAAjC1cIbh4kyqoPI7JRpgX3kIdVb6YLr6YLj4L0wU9Eh85SflsdvIRFJ9mpmJLO+zSUbaPVQAB",
+	"cg4bTw+kKxYBmNxQ3gvWtMshbNuQncL/brMxGRzNMz6btfBB68xCcshnM5YfgyX+ign4Vd0Vitaab9Zc",
+	"sTvDHSHGCo53hzIcPvh5q8LlTjrkHQTbvpbkg2D8RjU4l1kmCx1QkeCtk4/BJ9cTvDXiER8d3MwR74p6",
+	"xKeOJYcGQ/r4pJwljK+0ih5ob5QrJwi7HVun8AkttGxM0joP8tYw/iowO6SuNhCoKHgSQxLYjx+MYlUx",
+	"zgstX+Pkg2vtKeqnabnQShDBbXLkv8k1UXwuaDaVH+BSSALBdQoy3SqibQUs8CARLGysRMwKXz31P4qR",
+	"Jdj1rTj3g/nbJcdqMMudlINvey/HcfovDsWzGvm00Z/3MUW9ueyRrbeDDdfnOV0tbEy4t8JWpFyOFYbi",
+	"3QGe4ZyvccpbzGmthr6WaaQY3bmd2goRs9UM2KZ4ThvHuWe263UKY+Hp75bGqiUMrkMeq84wtHZ/pT2X",
+	"rstm1RdakkQnLrzNeYc9Yx8SikbJp95KwhVhVzQrIFptymYyZ0GoSBj8bKAey2eZR7SmyYKlIwKlg2Cs",
+	"C+HcGBj2CxBDEWvMtwYHoG+DDaMrUUimzKvcGLonZxBK3ZwdGl7n7yBHtLKdG/YqhHPvMJSEIHhnONxt",
+	"rP9YOaSVFbUheyv/OvloP4/hs9PNmnIzKrkWCRVEaZ5lZAouxdSnQSnCUyzcBZGnBkHBXGzwf5YzZjMv",
+	"ItZVM207gu64m06pBjDPtWYadKrP8Pu2Ez+Dy0x74BUyDXgL+OZRUf3g1RxsgTVD1RF3aMsmGJ7oq1m2",
+	"s+4mu0kNbW5EHGpRtO8MxXwpWP3Mw9rMyhthrGULpI4d0lMvmSE8MFcMK57lcE68BBYWvEAn8DoI7Lin",
+	"ggC+qofYS2pA+TBy49XLN2/J//zXf3tL/uSMCImWXhSbLgRmGXgBbkSMSAtuM8QG74gzkLNBb52yxUVR",
+	"wGMr1Zi9hjaJWxG9bt8oEW77VqwSe8o5d9MsceubOYpdYojYhW0YVLG8VpHuBLhK79CBGOGKJcyfZ5nZ",
+	"hyhrJi8N+XDlXKkmS6k0uP0rW3lalvaB51wRMHlVyZkSKZmY79IJUXSjMMIA6r1irWfbk3ZLwyQ0M1Lp",
+	"pu7XL520toKsmVxIW+gIYXISI2KqymR/Qlb9R6RisPVbJGJm/t8VIbu1DR2aXwu4tpUUr6XTvwye/f/s",
+	"XVtv47az/yrEvrQFfJJsml73aXHa0y4O+m+RbLEvKRLaGtusZdIQKbvGot/9Dw6HFGVLsp1IlnN5240l",
+	"8T6cy29+o4G9/+PDTtX2YKn28NSsKsnWVn4WWrszsdAHJ2cRTolyTq8ufqjBT3kfG5E1kR+Z8lGdDF3x",
+	"tWunJvPK/vYktLEjCJOfQsrOMxEmvQ2o9/yqdmSKckrOPob2NT1+pK1KzTWY3dT/YD+qBciBx0pilCDo",
+	"XCuu++ZyIqvWdxqhuVW2ehEu06FIkdDs7zyZWIG67tRcf+geOudDlZkOLycMoBCYFg+Hv5VMBTQxsN1s",
+	"M8vYblZv6hd7J9AU3BgAq9zuOGwlAYokEPaUYK0KQ8SK3o+z4aw+yfvjSQz+kdLnZyxiQGMgi5DPAPsc",
+	"9CurW3ZwuZzzZMnlCDoUDUjtL+ZFcDQrsWo5zRMWFL9ZcUlsecgqwoWBhI1VFrRUvDjwhfhyjglMquSK",
+	"G+WrZHmVLC9JsvyimAOrB888HhzyZ3UiT9CV2LE0GXGZiIQbIE8/0upNQ+VGO1gXZHXF3JQ8Y5+iytAU",
+	"SzjMJXcrd/rk8LuvIuZVxLwkEfP/YAVKMQjjTqOBRSfixQUoOpYv3sBHYSk0myIPm4TVu8KPNlK5tKqJ",
+	"kIFn1//tjH0wm+nugR1tK67vpFGlcwzH+ipQXgXKSxIov3LHkekD/m4sE6vJdCFR6mHTHz1TI/fYG/RX",
+	"UeUABJlRrZhmlPS1b+hJp4FVjGg3ANnPcVvQY/+9Su9cnA1GvrqiwizIBNfvtLxzFbw63ezB58HKUzGi",
+	"43PzlBl5trMQtjMtatIUOwFzHcrc43Dt3kNfie5yaCyJhLaRWSQ0u7y48D5xbsp551Oub+UWkCHC2bOj",
+	"wOw1X0LFrnlBUIkNWL6fgB4BE4cw5JTVlvbVtLfPfoSXz3yEj5ToN07bdHKHN0BYW9U9D2NDqhZgxzyr",
+	"R2dGinDRnWOgd8tomoVNMojHrPeDOZQe3/vGEC6bcAMrvmZ6JcxoCgRxtEqnY5ePGFACxKeRKYnFREkV",
+	"VEgFxGibCykGHW3y1AdGe/LfViknpInshah0331KysIrHunl4JF+Q3rX6JRBAZ6hI1vkwHZ8V8WMS3c7",
+	"LzD7cI0pepwt3MxoZO0JHdWA5EkCyYBlgDBvlCCUy9wa01EBjfTL6UUZsUx1bikefGlUFlSqIcNiwjTx",
+	"Yd0tIxVmJy/W5dur766+//rbq+92UWO1sbERxndalzIfTT1gwt1+I5FAwsxKWLPYZblWY6xkEn52NVgj",
+	"K3qhUjFaBzs68BiOrZwL1BC30t3GIJOFEtKekDQt0bFjmKSKr5CFnZ7BSGVJoRIYSFP7qg+gcM1yOZNq",
+	"Jc+Y1QDdGqB35VYWDEBZLjERgyOW5F3I0CDM2SavYnU8xX65TpvuNkvh2u2sf8nuPoaTFlu8hoXK6kCa",
+	"uEYrladexrVH5ha2Yfz5wHLi9gQkBRSIJF/Il2kdoF912gt87akc9/csE1hRBeEMflZ0PvwbRkZXgiuD",
+	"le2CjiSJI26XovCfBEa6g1sAnPZULOFW+oUYsIk9qAHRD+l4UCbQGBvKqw9ArFBf1PAZOKha8TZbTUFG",
+	"kIxhBnymb+WXiRrpjXU7mydfIZ14SQVDIkAJcYjZC4FQp5nQxW5sPrJqpc121cNbiR0M1IKVbkPD+4Wh",
+	"HscZ6EfVI1VHiGjyzOyMaD6nCO6JjfeRQt8OKxL6WFhUonDQAzYELRIo2yyRSOlazBvQJyXj7ZqGOEdB",
+	"W8T1tiGHLNT7qFtbEswOuh9N5yNo02d44WMmeLrT4KN70NdWjCLFIzUHZlQHqhCqwBTo0ny+SAMU+oAj",
+	"AOMxjIxYQm3MGE0GFxkLTlS7nyIAdh7ib4Y56oZxpubI0mDVAWYyPh7bToBW6dJVfBy7co5kiuDbmq8x",
+	"ykf7E+/7M+bp5u5nsL4P7aGukcCCZ2bud/EM1oj0TmFsrMyouoonYH72Q67lkNxeZUry/EIzkdSR6cxg",
+	"Xcfy9u1VnyxvmwNuyrFyK5SQRdeqj4KMxJQn1ookig/lNoL0M4wJXQ9iL5wCT820nrUQD0+aFlLRqAm4",
+	"rHzgOs8c+C6kBEx5OmZTlWcDV47Qvhr6o8/Ye1nYsVZXVS5yjEVlkEs2uZVvLy4Kk0T4lD9UNe9dd+8R",
+	"2DdEQeyI5ooNz9lYpIbs8VTYPinHlu3qlHNXOpxaJmtcSbiVWIs1uIW0hytLFdzxaP5GdHdoML9j31x8",
+	"7RRsGcFCuJ5VAwptn36mOfjVzf6Oo4Rsi37ayEoTms1VAqm1wZnALGPGU8Gp4OsQczf4vJbDCl+uO3iX",
+	"33y7B1vVXp1cZGopElejvqof/ve6rry9/L5XIVBaqDqci5UBYeioL7rgit0OC96ORf+rWuHmLKaYEneE",
+	"jiia53zNcg24xRPlxPROGUBVgZu51D2Jrn+2R9JRX8V4N93oQ7hFe64JX57nfdB9pdLOnRCMbrbRQPoe",
+	"kVFX6t0fPLULczpUEP1Cs6HKPR3uPX3pjpq8E8n9j/6mCbWtKfzpYqKhw8hAXig5+la654hR16ma3AQK",
+	"irNb6aKuKBPxVy+Vgn5mN4xm81zbC8f3gxy2g3LI1L0Ikg/T6gvAsY6W1/kZ+DQ2BnRkd0a59WZIzMZ2",
+	"PhkXRV9jaIuBdKNPh1w955+3D3wj8ej7cAs4I0jNIahlTo4YVbgfEbT7zh1anw3ijjQBGuqoR3s6pU+J",
+	"sXNj1Xvn7NzRn7ZYO/fZ7PXcnFv76kj6RCNRyMlIFIxAlrsT5xLE2oJRtbUwDjmo5VnaJOWsoq58IpKh",
+	"/au+PPBe6CsfcVGeJjjqJAbUTnkNvn1yxypz6nE556C4pk2TquC1/SZw7o1/psNN59toEKG+q32zKMW2",
+	"my6mxk9x+NPOmkHRvL4U8eaH3Itg8403S4Bg/zqo/JqIWk5HnPU4jHaEmDnoEJGgyjWfQJOU+hMfOPQo",
+	"3Qg5gn1Oxp/SiLTCb3azSAkAjkWZQLPhGt1mdd6xSabyxd2wHJcBmc/tuL3jOHLczmD95q89XMQomkRi",
+	"pi5rL1Mr9KQ4EAm574UhmMmKjdQSMs14mtZ1VEgD2ZKnlR2dqtx2LuGVnevSbMJ1bqzficvQhjlyHRBD",
+	"Rs1AOu76EZIrLyHDuY3vVgc4KrbsCoZTpWbNnt9P/qEnnbZKo9jtUPVz0oUj1X+71oEaFqTeg+pE5ygD",
+	"H/8VE+lwKQmkYgmZAMSoCcnuE274mXv4PoRkKDvDIRiQNptB6nzlVY5Kmrhn4KH0Izmya/KD1jkk1Hjz",
+	"lUjLX0AG3NqdzMXe81DaclSuwpauOHcbovH8M/1r2yNZ5TA89ml5Sp5CvyX69hDW9KMtzyB9PgL68xHi",
+	"7K0ELsvpOslfp0EWu6vre7JBfaGe9u0gbDzEBx8/92pzNZ5P5LhwHJlGsSH4tQR0ZIS1L+CVQmMc0P57",
+	"IpYgWb44qymGc+qio/07mUbci6l90CV2kk7DfkbQlpfwwXfweSQ+9zBbfoqFbU+QFaUJM4DCg5taXAr+",
+	"WLJm99gANML1Db787zGsKN/kHtVvw/S3hopcYfJNLG1jBOLXFyzh630trAdfEnvu0PPP9O+1ozsD+u/h",
+	"UPio8d370a9PIyHR73EagJLAhjAR6EKA1bu4KoDVWcYqo5p4/xjGjYH5wr2Yg+cHQpC8W5hw7fkV+vLq",
+	"4oevziqSAWk+NvbVwUe10og8zhloKnlIj2xI31Z0TYHwWslgiUDuCRcy0jg1nwP9JJIHyNhMWWHyP85m",
+	"e9Rmrd1+hWBGx68WE+kT5obKTMledDvv8gpBxQ5baU+2zzh9vJPDjZQ6fOPG+8KMt1cHxYk4KK5dARsC",
+	"OaKLDz3lD9eVHpZ2tc/x/VjwvGARPkRmjKzYQSv3HbpSo/RzIIFl37DWUkR2Z7WeXDOeKgmYebp5ezhI",
+	"/a20o4HkjP2OmFHJxmKJE6Vkogd4vtnV5Q/sPuMG7lKrk93BPyOABJJKthn7vYdaXT3cOB9BNyaRF7Pf",
+	"xh1zA1gRw84R3SRSrQabnPUVG3Gq+Fw0xcE+uSe6nDBsoeFmHvE0hewR0wSjPBNmjTtlziWfwBykuZuB",
+	"/dNfVrK7YavsDiMz+Ne/NmMDrhsDFD8RfjlTKRVJH6lFyUskEpDGtltMd8iuabaGiseedhjHj2OPQE6R",
+	"d9R2KCeqmuKW0NW+h9LJKGa8YrHOP4d/74K6OnD6DNaeiaBI94g4N5AhzExBMiUHgW2ECTlK8wSSOoDr",
+	"pyhZbGc+XxzKOoWi+nukarxW1f+4uWP69b3X9aQ173tF9mPpKDZ416NXuxdgTR52/0zvPvbdk3mgZulf",
+	"3gdi2yCbnq9L3I+5H6e4b33fQ3yajvHeRvFo+8/efvsIsV36xPkcsDhmo074Gz3zpBVCN4jd2iBNSFuq",
+	"IH2O7PNuxeS+i33+OdeQeXWy7pZzE/am8yVpuN9cf9tiK577AbU/9XuALjVkbpH2sAqt/QfZ0vckz9I3",
+	"P745x/NBfd8OOWMWmzUyhJycRdBHbwhWwywNSE78Hta2DJs/vB/N0fYXfGZsoJQQcgwZyBFSepyVyDuq",
+	"3v/fDLB7PPWfEHrjzWJ2WM1H/vCptNiTYG8VUntoVXw9YCYTkBAPBLIfjD39wyLlZqyy+RfI2RS1Plyr",
+	"WRVS1tMtY2tTlSYFqUY5xzj6VgACVwyBZwWrXtFx/HqY4yGk1jQyKvpmlL1c8dnrjXTsOu6c8DmfU7H9",
+	"qV+wOgbxRSOrpcvWiAkvUcRZ83Ply/dNFGhMty/KehRdL1PnbDf5aSpGU5drrUvJ1hrZC1xFldHUV86f",
+	"Iu+B0sCmXCYpMHT3R2Bla3NmXKRVbf2HzyEpgOZqHIhFfnSE8noQxjCISolrTFqZxePCcmTVy0HOTfw+",
+	"esr0gEqUUaTSTGHuGY5AsmGeTMBoJOGMj6R3pVUcyDwRhmGuuV+VVE3c9CHsPF5sAvlWbMeCfFsXNRoD",
+	"sQtSoywWjmRhXto+xFC39cX/U1k4ZMw7vDRTMl3HU0dPWCn53wAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/migrations"
+	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/pgcluster"
 )
 
@@ -214,6 +215,32 @@ func takesEarlierKeys(t *testing.T, db *sql.DB) {
 	_, err = conn.ExecContext(t.Context(), "RESET ROLE")
 	require.NoError(t, err)
 	require.JSONEq(t, `[{"north": null, "south": null}, {}, {"north": "c2VhbGVk"}]`, all)
+}
+
+// What was used before there were accounts is on those of the keys and workspaces.
+func TestUsageFromBeforeAccounts(t *testing.T) {
+	db := empty(t, "accounts")
+	require.NoError(t, migrations.Up(t.Context(), db))
+	require.NoError(t, migrations.Down(t.Context(), db, 54))
+	key := id.New[id.KeyKind](id.SystemSource())
+	_, err := db.ExecContext(t.Context(), strings.ReplaceAll(`INSERT INTO usage_hourly
+		SELECT '01900000-0000-7000-8000-000000000001', at, model, '', key::uuid, outcome, requests, 1,0,0,0,0,0,0,0,0,0,0,0,0,0,0, cost FROM (VALUES
+			(timestamptz '2026-01-02 23:00Z', 'a', '{key}', 'success', 2, 50),
+			(timestamptz '2026-01-02 22:00Z', 'b', '{key}', 'error', 1, 5),
+			(timestamptz '2026-01-03 00:00Z', 'a', '{key}', 'success', 4, 500),
+			(timestamptz '2026-01-03 00:00Z', 'a', '{key}', 'refused', 8, 0),
+			(timestamptz '2026-01-03 01:00Z', 'a', '00000000-0000-0000-0000-000000000000', 'success', 16, 5000)
+		) AS v (at, model, key, outcome, requests, cost)`, "{key}", key.UUID().String()))
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), "UPDATE usage_hourly SET hour = hour + ((now() AT TIME ZONE 'UTC')::date - date '2026-01-04') * interval '24 hours'")
+	require.NoError(t, err)
+	require.NoError(t, migrations.Up(t.Context(), db))
+	var days, totals string
+	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT string_agg(account || ' ' || (now() AT TIME ZONE 'UTC')::date - day || ' ' || requests || ' ' || cost_nanos || ' ' || byok_nanos, ', '
+		ORDER BY account, day) FROM spend_days`).Scan(&days))
+	require.NoError(t, db.QueryRowContext(t.Context(), "SELECT string_agg(account || ' ' || requests || ' ' || cost_nanos || ' ' || byok_nanos, ', ') FROM spend_totals").Scan(&totals))
+	require.Equal(t, "all 2 3 55 0, all 1 20 5500 0, "+key.String()+" 2 3 55 0, "+key.String()+" 1 4 500 0", days)
+	require.Equal(t, "all 23 5555 0", totals)
 }
 
 // The numbers of the files rise and none is used twice.

@@ -139,9 +139,10 @@ func streams(t Topology) []jetstream.StreamConfig {
 			MaxMsgsPerSubject: 1, AllowDirect: true, AllowMsgCounter: true, AllowAtomicPublish: true, Duplicates: duplicates,
 		},
 		{
-			// No direct reads: a replica may lag, and cells are compared and set.
+			// No direct reads: a replica may lag, and cells are compared and set. The
+			// mark of their epoch outlives their age.
 			Name: wire.StreamCells, Subjects: []string{wire.SubjectCells + ".>"}, Storage: jetstream.MemoryStorage, Replicas: t.Replicas,
-			MaxMsgsPerSubject: 1, MaxAge: cellAge,
+			MaxMsgsPerSubject: 1, MaxAge: cellAge, AllowMsgTTL: true,
 		},
 		{
 			// Refusing new records when full makes gateways spool; dropping old

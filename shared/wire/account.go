@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/base32"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -41,10 +42,29 @@ func FreeAccount(user id.User) Account {
 	return Account("free_" + user.String())
 }
 
-// AgentAccount is what an agent spends. Its name may be any text.
+// AgentAccount is what an agent spends. Its name may be any text; what of it is
+// not UTF-8 is named as usage events have it.
 func AgentAccount(agent string) Account {
-	return Account("agent_" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(agent))))
+	return Account(agentPrefix + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(encodable(agent)))))
+}
+
+// encodable is text as JSON has it: a byte that is not UTF-8 becomes U+FFFD.
+func encodable(text string) string {
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string([]rune(text))
 }
 
 // MaxAgent bounds the name of an agent, in bytes.
 const MaxAgent = 128
+
+const agentPrefix = "agent_"
+
+var guardrailPrefix = id.GuardrailKind{}.Prefix() + "_"
+
+// Lifetime reports whether a has a total of all time beside its days.
+func (a Account) Lifetime() bool {
+	return a == AccountWorkspace || a == AccountCharged ||
+		strings.HasPrefix(string(a), agentPrefix) || strings.HasPrefix(string(a), guardrailPrefix)
+}

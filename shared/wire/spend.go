@@ -18,34 +18,53 @@ import (
 // from Postgres. The one whose mark has the lowest sequence of the stream
 // counts, since it was complete first; without any the stream was not filled.
 //
-//	spend.epoch.<epoch>                                 the mark
-//	spend.<epoch>.at.<gateway>                          the last sequence of the gateway's spool that is counted
-//	spend.<epoch>.day.<YYYYMMDD>.<workspace>.<key>      a Spend: what the key used on that UTC day
+//	spend.epoch.2.<epoch>                                  the mark
+//	spend.epoch.begun.<epoch>                              says that a filling began, complete or not
+//	spend.<epoch>.at.<gateway>                             the last sequence of the gateway's spool that is counted
+//	spend.<epoch>.day.<YYYYMMDD>.<workspace>.<account>     a Spend: what the account took on that UTC day
+//	spend.<epoch>.all.<workspace>.<account>                a Spend: what it took ever, for those of Account.Lifetime
 //
-// A week and a month are sums of days, so that a request is one increment.
+// A week and a month are sums of days, so that a request is one increment. The
+// mark has the version of what a Spend is as a number: who knows another one
+// finds no mark.
 const (
-	SubjectSpendEpoch = SubjectSpend + ".epoch"
-	spendAt           = ".at."
-	spendDay          = ".day."
+	subjectEpochs    = SubjectSpend + ".epoch."
+	SubjectSpendMark = subjectEpochs + "2"
+	spendBegun       = subjectEpochs + "begun."
+	spendAt          = ".at."
+	spendDay         = ".day."
+	spendAll         = ".all."
+
+	// SpendEpochs matches the marks of all epochs, of those that began and of
+	// other versions too.
+	SpendEpochs = subjectEpochs + ">"
 )
 
 // SpendEpoch is the subject of an epoch's mark.
-func SpendEpoch(epoch string) string { return SubjectSpendEpoch + "." + epoch }
+func SpendEpoch(epoch string) string { return SubjectSpendMark + "." + epoch }
+
+// SpendBegun is the subject that says that an epoch began to be filled.
+func SpendBegun(epoch string) string { return spendBegun + epoch }
 
 // SpendAt is the subject of a gateway's position.
 func SpendAt(epoch string, gw id.Gateway) string {
 	return SubjectSpend + "." + epoch + spendAt + gw.String()
 }
 
-// SpendOn is the subject of what a key used on the UTC day of at.
-func SpendOn(epoch string, at time.Time, ws id.Workspace, key id.Key) string {
-	return SubjectSpend + "." + epoch + spendDay + spendDate(at) + "." + ws.String() + "." + key.String()
+// SpendOn is the subject of what an account took on the UTC day of at.
+func SpendOn(epoch string, at time.Time, ws id.Workspace, a Account) string {
+	return SubjectSpend + "." + epoch + spendDay + spendDate(at) + "." + ws.String() + "." + string(a)
 }
 
-// SpendOfEpoch matches everything of an epoch but its mark.
+// SpendEver is the subject of what an account took ever.
+func SpendEver(epoch string, ws id.Workspace, a Account) string {
+	return SubjectSpend + "." + epoch + spendAll + ws.String() + "." + string(a)
+}
+
+// SpendOfEpoch matches everything of an epoch but its marks.
 func SpendOfEpoch(epoch string) string { return SubjectSpend + "." + epoch + ".>" }
 
-// SpendOfDay matches what all keys used on the UTC day of at, in every epoch.
+// SpendOfDay matches what all accounts took on the UTC day of at, in every epoch.
 func SpendOfDay(at time.Time) string { return SubjectSpend + ".*" + spendDay + spendDate(at) + ".>" }
 
 func spendDate(at time.Time) string { return at.UTC().Format("20060102") }
@@ -57,47 +76,52 @@ const SpendDays = 40
 // Spend is an amount of usage: requests and what they cost.
 type Spend struct {
 	Requests int64
-	Cost     money.Nanos
+	Cost     money.Nanos // all of it
+	BYOK     money.Nanos // the part of Cost that the workspace's own credentials were charged for
 }
 
-// Spend is what the event adds to the usage of its key: a request for the
-// caller's first model and the cost of any, nothing for what the gateway
-// refused. It counts on the day that is inside its ID.
-func (e *UsageEvent) Spend() Spend {
-	if e.Outcome == Refused {
-		return Spend{}
+// Counted is what of s counts toward a limit: Cost, without BYOK unless that is
+// to count too.
+func (s Spend) Counted(byok bool) money.Nanos {
+	if byok {
+		return s.Cost
 	}
-	s := Spend{Cost: max(e.Cost.Total, 0)}
-	if e.ID == e.PrimaryID {
-		s.Requests = 1
-	}
-	return s
+	return max(0, s.Cost-s.BYOK)
 }
 
 // Add is s and o together, at most the largest amount.
 func (s Spend) Add(o Spend) Spend {
-	return Spend{Requests: int64(money.Nanos(s.Requests).Add(money.Nanos(o.Requests))), Cost: s.Cost.Add(o.Cost)}
+	return Spend{
+		Requests: int64(money.Nanos(s.Requests).Add(money.Nanos(o.Requests))),
+		Cost:     s.Cost.Add(o.Cost), BYOK: s.BYOK.Add(o.BYOK),
+	}
+}
+
+// Less is s without o, nothing at least in each part.
+func (s Spend) Less(o Spend) Spend {
+	return Spend{Requests: max(0, s.Requests-o.Requests), Cost: max(0, s.Cost-o.Cost), BYOK: max(0, s.BYOK-o.BYOK)}
 }
 
 // Max is the larger of s and o in each part: of two states of one counter,
 // which only rises, the later.
 func (s Spend) Max(o Spend) Spend {
-	return Spend{Requests: max(s.Requests, o.Requests), Cost: max(s.Cost, o.Cost)}
+	return Spend{Requests: max(s.Requests, o.Requests), Cost: max(s.Cost, o.Cost), BYOK: max(s.BYOK, o.BYOK)}
 }
 
 // IsZero reports whether s is nothing.
 func (s Spend) IsZero() bool { return s == Spend{} }
 
-// spendDigits is how many decimals of a counter are its cost. A sum of costs
-// does not reach that far before it is beyond what is ever read.
+// spendDigits is how many decimals of a counter are a cost. A sum of costs does
+// not reach that far before it is beyond what is ever read.
 const spendDigits = 24
 
 var spendUnit = new(big.Int).Exp(big.NewInt(10), big.NewInt(spendDigits), nil)
 
-// Text is s as one number, requests × 10²⁴ + nano-USD, so that one counter
-// holds both.
+// Text is s as one number, requests × 10⁴⁸ + BYOK × 10²⁴ + cost, so that one
+// counter holds all of it.
 func (s Spend) Text() string {
 	n := new(big.Int).Mul(big.NewInt(s.Requests), spendUnit)
+	n.Mul(n.Add(n, big.NewInt(int64(s.BYOK))), spendUnit)
 	return n.Add(n, big.NewInt(int64(s.Cost))).String()
 }
 
@@ -114,17 +138,22 @@ func ParseSpend(body []byte) (Spend, error) {
 	if strings.HasPrefix(text, "-") {
 		return Spend{}, nil
 	}
-	var s Spend
+	rest, cost := lastDigits(text)
+	rest, byok := lastDigits(rest)
+	return Spend{Requests: amount(rest), Cost: money.Nanos(amount(cost)), BYOK: money.Nanos(amount(byok))}, nil
+}
+
+// lastDigits takes the digits of a cost off the end of text.
+func lastDigits(text string) (rest, digits string) {
 	cut := max(0, len(text)-spendDigits)
-	if cut > 0 {
-		s.Requests = amount(text[:cut])
-	}
-	s.Cost = money.Nanos(amount(text[cut:]))
-	return s, nil
+	return text[:cut], text[cut:]
 }
 
 // amount is decimal digits as a number, at most the largest.
 func amount(digits string) int64 {
+	if digits == "" {
+		return 0
+	}
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil {
 		return math.MaxInt64

@@ -112,6 +112,21 @@ func (s *UsageStore) UsageDelete(ctx context.Context, ws id.Workspace, cutoff ti
 	return int(deleted), err
 }
 
+// UsageDropSpends implements usage.Upkeep. Rows that somebody writes to now, or
+// another keeper deletes, are left for the next time.
+func (s *UsageStore) UsageDropSpends(ctx context.Context, before time.Time, limit int) (int, error) {
+	var deleted int64
+	err := s.system.InTx(ctx, func(ctx context.Context) error {
+		done := system(ctx).Exec(
+			`DELETE FROM spend_days d USING (SELECT workspace_id, account, day FROM spend_days
+			   WHERE day < ? LIMIT ? FOR UPDATE SKIP LOCKED) old
+			 WHERE d.workspace_id = old.workspace_id AND d.account = old.account AND d.day = old.day`, date(before), limit)
+		deleted = done.RowsAffected
+		return translate(done.Error, "delete totals of accounts")
+	})
+	return int(deleted), err
+}
+
 var (
 	_ usage.Writer = (*UsageStore)(nil)
 	_ usage.Reader = (*UsageStore)(nil)

@@ -42,6 +42,8 @@ type usageRow struct {
 	unpriced                                      bool
 	lines                                         *string
 	suppressed                                    bool
+	charge                                        int64
+	attribution                                   *string
 	policyRevision, catalogRevision               int64
 	decision                                      *string
 }
@@ -114,6 +116,8 @@ var usageColumns = []usageColumn{
 	usageCol("cost_unpriced", "boolean", func(r *usageRow) *bool { return &r.unpriced }),
 	usageCol("cost_lines", "json", func(r *usageRow) **string { return &r.lines }),
 	usageCol("suppressed", "boolean", func(r *usageRow) *bool { return &r.suppressed }),
+	usageCol("charge_nanos", "bigint", func(r *usageRow) *int64 { return &r.charge }),
+	usageCol("attribution", "json", func(r *usageRow) **string { return &r.attribution }),
 	usageCol("policy_revision", "bigint", func(r *usageRow) *int64 { return &r.policyRevision }),
 	usageCol("catalog_revision", "bigint", func(r *usageRow) *int64 { return &r.catalogRevision }),
 	usageCol("decision", "json", func(r *usageRow) **string { return &r.decision }),
@@ -141,7 +145,7 @@ func usageRowOf(e *usage.Entry) (usageRow, error) {
 		input: e.Usage.Input, cachedRead: e.Usage.CachedRead, cacheWrite5m: e.Usage.CacheWrite5m, cacheWrite1h: e.Usage.CacheWrite1h,
 		output: e.Usage.Output, reasoning: e.Usage.Reasoning, image: e.Usage.Image,
 		audioInput: e.Usage.AudioInput, audioOutput: e.Usage.AudioOutput, estimated: e.Usage.Estimated,
-		cost: int64(e.Cost.Total), unpriced: e.Cost.Unpriced, suppressed: e.Suppressed,
+		cost: int64(e.Cost.Total), unpriced: e.Cost.Unpriced, suppressed: e.Suppressed, charge: int64(e.Charge),
 		policyRevision: e.PolicyRevision, catalogRevision: e.CatalogRevision,
 	}
 	if len(e.Cost.Lines) > 0 {
@@ -150,6 +154,13 @@ func usageRowOf(e *usage.Entry) (usageRow, error) {
 			return usageRow{}, fmt.Errorf("encode cost lines: %w", err)
 		}
 		r.lines = new(string(text))
+	}
+	if !attributedToNothing(&e.Attribution) {
+		text, err := json.Marshal(e.Attribution)
+		if err != nil {
+			return usageRow{}, fmt.Errorf("encode what usage counts toward: %w", err)
+		}
+		r.attribution = new(string(text))
 	}
 	if len(e.Decision) > 0 {
 		r.decision = new(string(e.Decision))
@@ -176,15 +187,24 @@ func (r *usageRow) entry() (usage.Entry, error) {
 			AudioInput: r.audioInput, AudioOutput: r.audioOutput, Estimated: r.estimated,
 		},
 		Cost:       meter.Cost{Total: money.Nanos(r.cost), Unpriced: r.unpriced},
-		Suppressed: r.suppressed, PolicyRevision: r.policyRevision, CatalogRevision: r.catalogRevision,
+		Suppressed: r.suppressed, Charge: money.Nanos(r.charge), PolicyRevision: r.policyRevision, CatalogRevision: r.catalogRevision,
 	}
 	if r.lines != nil {
 		if err := json.Unmarshal([]byte(*r.lines), &e.Cost.Lines); err != nil {
 			return usage.Entry{}, fmt.Errorf("decode cost lines: %w", err)
 		}
 	}
+	if r.attribution != nil {
+		if err := json.Unmarshal([]byte(*r.attribution), &e.Attribution); err != nil {
+			return usage.Entry{}, fmt.Errorf("decode what usage counts toward: %w", err)
+		}
+	}
 	if r.decision != nil {
 		e.Decision = []byte(*r.decision)
 	}
 	return e, nil
+}
+
+func attributedToNothing(a *wire.Attribution) bool {
+	return len(a.Departments) == 0 && len(a.Guardrails) == 0 && a.Agent == "" && !a.Free
 }

@@ -94,6 +94,9 @@ func TestUsageEntryRoundTrip(t *testing.T) {
 	e := b.entry(b.now)
 	fillZero(t, reflect.ValueOf(&e).Elem(), "Entry")
 	e.StartedAt, e.Outcome = e.ID.Time(), wire.Failed
+	e.Departments = []id.Department{id.New[id.DepartmentKind](id.SystemSource()), id.New[id.DepartmentKind](id.SystemSource())}
+	e.Guardrails = []id.Guardrail{id.New[id.GuardrailKind](id.SystemSource())}
+	e.Agent = "support \x00"
 	e.Cost.Lines = []meter.Line{{Meter: "input", Units: 3, Price: 4, Cost: 5}}
 	e.Decision = []byte(`{"seed":"1",  "note":"kept as it came \u0000"}`)
 	b.write(e)
@@ -114,7 +117,7 @@ func fillZero(t *testing.T, v reflect.Value, path string) {
 			f.Set(reflect.ValueOf(id.New[id.KeyKind](id.SystemSource())))
 		case f.Type() == reflect.TypeFor[id.User]():
 			f.Set(reflect.ValueOf(id.New[id.UserKind](id.SystemSource())))
-		case f.Type() == reflect.TypeFor[meter.Usage](), f.Type() == reflect.TypeFor[meter.Cost]():
+		case f.Type() == reflect.TypeFor[meter.Usage](), f.Type() == reflect.TypeFor[meter.Cost](), f.Type() == reflect.TypeFor[wire.Attribution]():
 			fillZero(t, f, name)
 		case f.Kind() == reflect.String:
 			f.SetString("text of " + name)
@@ -230,7 +233,7 @@ func TestUsageOfOtherWorkspacesIsInvisible(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, report.Rows)
 	// Row-level security holds beneath the condition.
-	for _, table := range []string{"request_log", "usage_hourly"} {
+	for _, table := range []string{"request_log", "usage_hourly", "spend_days", "spend_totals"} {
 		for ws, want := range map[id.Workspace]int{b.ws: 1, other: 0} {
 			var n int
 			require.NoError(t, b.db.Runner().Read(t.Context(), ws, func(ctx context.Context) error {

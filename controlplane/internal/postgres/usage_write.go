@@ -17,7 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// UsageStore keeps the request log, the hourly totals and the gateways' marks.
+// UsageStore keeps the request log, the hourly totals, those of accounts, and the gateways' marks.
 // Arrays go to the driver directly: gorm would spread them into lists.
 type UsageStore struct {
 	system *System
@@ -31,7 +31,8 @@ func NewUsageStore(db *DB, now func() time.Time) *UsageStore {
 
 // WriteUsage implements usage.Writer. Locks are taken in one order by everyone:
 // log rows by workspace and id, then totals by cell, then counts of rollouts by
-// cell, then marks by gateway.
+// cell, then totals of accounts, those of all time before those of days and each
+// by cell, then marks by gateway.
 func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Written, error) {
 	var written usage.Written
 	err := s.system.InTx(ctx, func(ctx context.Context) error {
@@ -52,6 +53,9 @@ func (s *UsageStore) WriteUsage(ctx context.Context, b usage.Batch) (usage.Writt
 		}
 		if err := touchKeys(ctx, conn, added); err != nil {
 			return translate(err, "note the use of keys")
+		}
+		if err := addSpends(ctx, conn, usage.Spends(added, removed)); err != nil {
+			return translate(err, "add to the totals of accounts")
 		}
 		before, err := s.advanceMarks(ctx, conn, b.Arrivals)
 		if err != nil {
@@ -193,8 +197,14 @@ func removeUnknown(ctx context.Context, conn gorm.ConnPool, entries []usage.Entr
 }
 
 func scanUsage(rows *sql.Rows, columns []usageColumn) ([]usage.Entry, error) {
-	defer func() { _ = rows.Close() }()
 	var list []usage.Entry
+	err := visitUsage(rows, columns, func(e *usage.Entry) { list = append(list, *e) })
+	return list, err
+}
+
+// visitUsage visits the entries in rows, and closes them.
+func visitUsage(rows *sql.Rows, columns []usageColumn, visit func(*usage.Entry)) error {
+	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var r usageRow
 		dest := make([]any, len(columns))
@@ -202,13 +212,13 @@ func scanUsage(rows *sql.Rows, columns []usageColumn) ([]usage.Entry, error) {
 			dest[i] = c.dest(&r)
 		}
 		if err := rows.Scan(dest...); err != nil {
-			return nil, err
+			return err
 		}
 		e, err := r.entry()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, e)
+		visit(&e)
 	}
-	return list, rows.Err()
+	return rows.Err()
 }

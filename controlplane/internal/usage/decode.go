@@ -128,7 +128,7 @@ func check(ev *wire.UsageEvent) error {
 		return errors.New("workspace is missing")
 	case ev.Sequence == 0 || ev.Sequence > 1<<62:
 		return errors.New("sequence is out of range")
-	case ev.Cost.Total < 0 || ev.Cost.Total > maxCost:
+	case ev.Cost.Total < 0 || ev.Cost.Total > maxCost || ev.Charge < 0 || ev.Charge > maxCost:
 		return errors.New("cost is out of range")
 	case ev.Attempts < 0 || ev.Attempts > 10_000 || ev.Status < 0 || ev.Status > 999:
 		return errors.New("attempts or status is out of range")
@@ -161,9 +161,10 @@ func entryOf(ev *wire.UsageEvent) Entry {
 		RequestedModel: text(ev.RequestedModel), DecidedModel: text(ev.DecidedModel), ServedModel: text(ev.ServedModel),
 		Provider: text(ev.Provider), Endpoint: text(ev.Endpoint), Attempts: ev.Attempts,
 		CredentialSource: text(ev.CredentialSource),
-		Usage:            ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed,
+		Usage:            ev.Usage, Cost: ev.Cost, Suppressed: ev.Suppressed, Charge: ev.Charge,
 		PolicyRevision: max(ev.PolicyRevision, 0), CatalogRevision: max(ev.CatalogRevision, 0),
-		Rollout: ev.Rollout,
+		Attribution: attributionOf(&ev.Attribution),
+		Rollout:     ev.Rollout,
 	}
 	e.Cost.Lines = nil
 	for _, line := range ev.Cost.Lines {
@@ -173,6 +174,17 @@ func entryOf(ev *wire.UsageEvent) Entry {
 		e.Decision = ev.Decision
 	}
 	return e
+}
+
+// attributionOf is what of a is counted on.
+func attributionOf(a *wire.Attribution) wire.Attribution {
+	bounded := *a
+	bounded.Departments = a.Departments[:min(len(a.Departments), wire.MaxAttributed)]
+	bounded.Guardrails = a.Guardrails[:min(len(a.Guardrails), wire.MaxAttributed)]
+	if len(a.Agent) > wire.MaxAgent {
+		bounded.Agent = ""
+	}
+	return bounded
 }
 
 // text makes s storable: no NUL, which Postgres refuses, and bounded.

@@ -19,21 +19,14 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// DaySpend is what a key used on a UTC day.
-type DaySpend struct {
-	Workspace id.Workspace
-	Key       id.Key
-	Day       time.Time
-	wire.Spend
-}
-
-// Days is what the counters of keys are filled from.
-type Days interface {
-	// UsageDays visits what keys used on the UTC days from since on, as of one
-	// moment, and returns up to which sequence of each gateway that is: what is
-	// stored beyond a gap is not in it. An amount may come in parts, less than
-	// zero too.
-	UsageDays(ctx context.Context, since time.Time, visit func(DaySpend) error) (map[id.Gateway]uint64, error)
+// Source is what the counters of accounts are filled from.
+type Source interface {
+	// UsageSpends visits the totals of accounts, of the UTC days from since on and
+	// of all time, as of one moment, and returns up to which sequence of each gateway
+	// that is: what is stored beyond a gap is not in it.
+	UsageSpends(ctx context.Context, since time.Time, visit func(Spend) error) (map[id.Gateway]uint64, error)
+	// UsageSince reports whether any usage came in since t.
+	UsageSince(ctx context.Context, t time.Time) (bool, error)
 }
 
 // Bounds of a filler.
@@ -43,14 +36,15 @@ const (
 	fillPending = 2000 // increments without an answer
 )
 
-// Filler fills the counters of what keys used, from which gateways read their
+// Filler fills the counters of what accounts used, from which gateways read their
 // limits, when the stream of them is new or has lost its data, and removes the
-// days that are over. Any number may run: each fills an epoch of its own, and
+// days that are over. It also marks the cells, which begin with nothing, once
+// gateways may go by them. Any number may run: each fills an epoch of its own, and
 // the first that is complete counts.
 type Filler struct {
 	conn     *natsconn.Conn
 	topology Topology
-	days     Days
+	source   Source
 	ids      *id.Source
 	now      func() time.Time
 	log      *slog.Logger
@@ -60,9 +54,9 @@ type Filler struct {
 	failed  atomic.Uint64
 }
 
-// NewFiller returns a Filler from days.
-func NewFiller(conn *natsconn.Conn, topology Topology, days Days, ids *id.Source, now func() time.Time, log *slog.Logger) *Filler {
-	return &Filler{conn: conn, topology: topology, days: days, ids: ids, now: now, log: log}
+// NewFiller returns a Filler from source.
+func NewFiller(conn *natsconn.Conn, topology Topology, source Source, ids *id.Source, now func() time.Time, log *slog.Logger) *Filler {
+	return &Filler{conn: conn, topology: topology, source: source, ids: ids, now: now, log: log}
 }
 
 // Run keeps the counters filled until ctx ends.
@@ -97,30 +91,44 @@ func (f *Filler) Fill(ctx context.Context) error {
 		return err
 	}
 	epoch, err := f.epoch(ctx)
-	today := f.now().UTC().Truncate(24 * time.Hour)
-	if err != nil || epoch != "" && today.Equal(f.cleared) {
+	if err != nil {
 		return err
 	}
-	stream, err := f.conn.JetStream().Stream(ctx, wire.StreamSpend)
-	if err != nil {
-		return fmt.Errorf("look up the counters of usage: %w", err)
-	}
-	if epoch == "" {
-		if err := f.fill(ctx, stream); err != nil {
+	today := f.now().UTC().Truncate(24 * time.Hour)
+	if epoch == "" || !today.Equal(f.cleared) {
+		stream, err := f.conn.JetStream().Stream(ctx, wire.StreamSpend)
+		if err != nil {
+			return fmt.Errorf("look up the counters of usage: %w", err)
+		}
+		if epoch == "" {
+			if epoch, err = f.fill(ctx, stream); err != nil {
+				return err
+			}
+		}
+		if err := f.clear(ctx, stream, epoch, today); err != nil {
 			return err
 		}
 	}
-	return f.clear(ctx, stream, today)
+	return f.markCells(ctx)
 }
 
 // epoch is the one that counts; "" when there is none.
 func (f *Filler) epoch(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchWait)
-	defer cancel()
-	query := []byte(`{"seq":1,"next_by_subj":"` + wire.SubjectSpendEpoch + `.*"}`)
-	reply, err := f.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+wire.StreamSpend, query)
+	subject, err := f.stored(ctx, wire.StreamSpend, `{"seq":1,"next_by_subj":"`+wire.SubjectSpendMark+`.*"}`)
 	if err != nil {
 		return "", fmt.Errorf("look up the epoch of usage: %w", err)
+	}
+	return strings.TrimPrefix(subject, wire.SubjectSpendMark+"."), nil
+}
+
+// stored is the subject of a message that a stream's leader has; "" when it has
+// none.
+func (f *Filler) stored(ctx context.Context, stream, query string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchWait)
+	defer cancel()
+	reply, err := f.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, []byte(query))
+	if err != nil {
+		return "", err
 	}
 	var got struct {
 		Error   *jetstream.APIError `json:"error"`
@@ -130,44 +138,50 @@ func (f *Filler) epoch(ctx context.Context) (string, error) {
 	}
 	switch err := json.Unmarshal(reply.Data, &got); {
 	case err != nil:
-		return "", fmt.Errorf("decode the epoch of usage: %w", err)
+		return "", fmt.Errorf("decode a stored message: %w", err)
 	case got.Error != nil && got.Error.Code == 404 && got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
 		return "", nil
 	case got.Error != nil:
-		return "", fmt.Errorf("look up the epoch of usage: %w", got.Error)
+		return "", got.Error
 	}
-	return strings.TrimPrefix(got.Message.Subject, wire.SubjectSpendEpoch+"."), nil
+	return got.Message.Subject, nil
 }
 
-// fill writes a new epoch and then its mark. What fails half-way, or comes
-// second, is removed.
-func (f *Filler) fill(ctx context.Context, stream jetstream.Stream) error {
+// fill writes a new epoch and then its mark, and returns the one that counts
+// then. What fails half-way, or comes second, is removed.
+func (f *Filler) fill(ctx context.Context, stream jetstream.Stream) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fillWithin)
 	defer cancel()
 	epoch := strings.ReplaceAll(f.ids.UUID().String(), "-", "")
 	began := f.now()
-	days, err := f.write(ctx, epoch)
+	totals, err := f.write(ctx, epoch)
 	if err == nil {
 		err = increment(ctx, f.conn.JetStream(), wire.SpendEpoch(epoch), "1")
 	}
 	counts, lookErr := f.epoch(ctx)
 	if err = errors.Join(err, lookErr); lookErr == nil && counts != epoch {
-		for _, subject := range []string{wire.SpendEpoch(epoch), wire.SpendOfEpoch(epoch)} {
-			err = errors.Join(err, stream.Purge(ctx, jetstream.WithPurgeSubject(subject)))
-		}
+		err = errors.Join(err, remove(ctx, stream, epoch))
 	}
 	if err != nil {
-		return fmt.Errorf("fill the counters of usage: %w", err)
+		return "", fmt.Errorf("fill the counters of usage: %w", err)
 	}
 	if counts == epoch {
 		f.filled.Add(1)
-		f.log.Info("the counters of usage are filled", slog.String("epoch", epoch), slog.Int("days_of_keys", days), slog.Duration("took", f.now().Sub(began)))
+		f.log.Info("the counters of usage are filled", slog.String("epoch", epoch), slog.Int("totals", totals), slog.Duration("took", f.now().Sub(began)))
 	}
-	return nil
+	return counts, nil
+}
+
+// remove takes out an epoch, its marks last.
+func remove(ctx context.Context, stream jetstream.Stream, epoch string) (err error) {
+	for _, subject := range []string{wire.SpendOfEpoch(epoch), wire.SpendEpoch(epoch), wire.SpendBegun(epoch)} {
+		err = errors.Join(err, stream.Purge(ctx, jetstream.WithPurgeSubject(subject)))
+	}
+	return err
 }
 
 // write counts what is in the database, and how far that is for each gateway.
-func (f *Filler) write(ctx context.Context, epoch string) (days int, err error) {
+func (f *Filler) write(ctx context.Context, epoch string) (totals int, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	js, err := jetstream.New(f.conn.NATS(), jetstream.WithPublishAsyncMaxPending(fillPending),
@@ -184,23 +198,30 @@ func (f *Filler) write(ctx context.Context, epoch string) (days int, err error) 
 		_, err := js.PublishMsgAsync(incrementOf(subject, by))
 		return err
 	}
-	marks, err := f.days.UsageDays(ctx, f.now().UTC().AddDate(0, 0, -wire.SpendDays).Truncate(24*time.Hour), func(d DaySpend) error {
-		days++
-		return send(wire.SpendOn(epoch, d.Day, d.Workspace, d.Key), d.Text())
+	if err := send(wire.SpendBegun(epoch), "1"); err != nil {
+		return 0, err
+	}
+	since := f.now().UTC().AddDate(0, 0, -wire.SpendDays).Truncate(24 * time.Hour)
+	marks, err := f.source.UsageSpends(ctx, since, func(s Spend) error {
+		totals++
+		if s.Day.IsZero() {
+			return send(wire.SpendEver(epoch, s.Workspace, s.Account), s.Text())
+		}
+		return send(wire.SpendOn(epoch, s.Day, s.Workspace, s.Account), s.Text())
 	})
 	if err != nil {
-		return days, err
+		return totals, err
 	}
 	for gw, mark := range marks {
 		if err := send(wire.SpendAt(epoch, gw), strconv.FormatUint(mark, 10)); err != nil {
-			return days, err
+			return totals, err
 		}
 	}
 	select {
 	case <-js.PublishAsyncComplete():
 	case <-ctx.Done():
 	}
-	return days, context.Cause(ctx)
+	return totals, context.Cause(ctx)
 }
 
 func incrementOf(subject, by string) *nats.Msg {
@@ -218,8 +239,10 @@ func increment(ctx context.Context, js jetstream.JetStream, subject, by string) 
 // than any control plane is away.
 const clearedDays = 60
 
-// clear removes the days that are over, once a day.
-func (f *Filler) clear(ctx context.Context, stream jetstream.Stream, today time.Time) error {
+// clear removes the days that are over, and what is left of epochs that do not
+// count: fillings that broke off, and those of versions before. It does so once a
+// day.
+func (f *Filler) clear(ctx context.Context, stream jetstream.Stream, epoch string, today time.Time) error {
 	if today.Equal(f.cleared) {
 		return nil
 	}
@@ -227,6 +250,20 @@ func (f *Filler) clear(ctx context.Context, stream jetstream.Stream, today time.
 		old := today.AddDate(0, 0, -wire.SpendDays-n)
 		if err := stream.Purge(ctx, jetstream.WithPurgeSubject(wire.SpendOfDay(old))); err != nil {
 			return fmt.Errorf("remove counters of days that are over: %w", err)
+		}
+	}
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(wire.SpendEpochs))
+	if err != nil {
+		return fmt.Errorf("look up the epochs of usage: %w", err)
+	}
+	for subject := range info.State.Subjects {
+		other := subject[strings.LastIndexByte(subject, '.')+1:]
+		if other == epoch {
+			continue
+		}
+		err := errors.Join(remove(ctx, stream, other), stream.Purge(ctx, jetstream.WithPurgeSubject(subject)))
+		if err != nil {
+			return fmt.Errorf("remove an epoch of usage: %w", err)
 		}
 	}
 	f.cleared = today

@@ -10,8 +10,16 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
-// Upkeep is what the request log needs done to it.
+// Upkeep is what usage needs done to it.
 type Upkeep interface {
+	LogUpkeep
+	// UsageDropSpends deletes at most limit totals of accounts of UTC days before
+	// day and returns how many.
+	UsageDropSpends(ctx context.Context, day time.Time, limit int) (int, error)
+}
+
+// LogUpkeep is what the request log needs done to it.
+type LogUpkeep interface {
 	// UsageEnsureDays makes the partitions of the UTC days from first to last
 	// and returns how many were missing.
 	UsageEnsureDays(ctx context.Context, first, last time.Time) (int, error)
@@ -37,6 +45,7 @@ type Expired struct {
 // Bounds of the keeper's work.
 const (
 	daysAhead   = 7
+	spendDays   = 400 // totals of accounts by day: a year and a month
 	deleteBatch = 1000
 	keepEvery   = 15 * time.Minute
 	keepRetry   = 15 * time.Second
@@ -44,7 +53,8 @@ const (
 
 // Keeper makes the request log's partitions ahead of time and deletes what is
 // past its workspace's retention, whole partitions where it can and small
-// batches where not. Any number may run.
+// batches where not, and the totals of accounts of days long over. Any number
+// may run.
 type Keeper struct {
 	store   Upkeep
 	now     func() time.Time
@@ -79,7 +89,16 @@ func (k *Keeper) Keep(ctx context.Context) error {
 	today := k.now().UTC().Truncate(24 * time.Hour)
 	// Yesterday's too: its events may still be on their way.
 	_, ensureErr := k.store.UsageEnsureDays(ctx, today.AddDate(0, 0, -1), today.AddDate(0, 0, daysAhead))
-	return errors.Join(ensureErr, k.expire(ctx, today))
+	return errors.Join(ensureErr, k.expire(ctx, today), k.dropSpends(ctx, today))
+}
+
+func (k *Keeper) dropSpends(ctx context.Context, today time.Time) error {
+	for {
+		n, err := k.store.UsageDropSpends(ctx, today.AddDate(0, 0, -spendDays), deleteBatch)
+		if err != nil || n < deleteBatch {
+			return err
+		}
+	}
 }
 
 func (k *Keeper) expire(ctx context.Context, today time.Time) error {

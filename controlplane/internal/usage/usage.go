@@ -1,6 +1,6 @@
 // Package usage owns what inference used and cost: it takes usage events from
-// the stream into the request log exactly once, keeps hourly totals beside
-// them, tells gateways how far that has come, deletes what is past its
+// the stream into the request log exactly once, keeps hourly totals and those
+// of accounts beside them, tells gateways how far that has come, deletes what is past its
 // retention, and answers questions about all of it. It knows nothing of SQL;
 // the store does.
 package usage
@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
+	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -54,10 +55,13 @@ type Entry struct {
 
 	Usage      meter.Usage
 	Cost       meter.Cost
-	Suppressed bool // a reply without output, which is not charged
+	Suppressed bool        // a reply without output, which is not charged
+	Charge     money.Nanos // what the wallet pays
 
 	PolicyRevision  int64
 	CatalogRevision int64
+
+	wire.Attribution // what it counts toward beside its key and workspace
 
 	// Rollout is counted when the entry comes in, and not kept in the log, where
 	// the decision says the same.

@@ -13,19 +13,21 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// Count is what a record adds to the usage of its key.
+// Count is what a record adds to the accounts of its workspace.
 type Count struct {
 	Sequence  uint64
 	Workspace id.Workspace
-	Key       id.Key    // zero without one: then nothing is added
-	At        time.Time // its day is the one that it counts on
-	Spend     wire.Spend
+	At        time.Time           // its day is the one that it counts on
+	Spends    []wire.AccountSpend // none: nothing is added
 }
 
+// usualAccounts is how many accounts most records are counted on at most.
+const usualAccounts = 6
+
 func countOf(e *wire.UsageEvent) Count {
-	c := Count{Workspace: e.Workspace, Key: e.Key, At: e.ID.Time()}
-	if !e.Key.IsZero() {
-		c.Spend = e.Spend()
+	c := Count{Workspace: e.Workspace, At: e.ID.Time()}
+	if e.Outcome != wire.Refused {
+		c.Spends = e.Spends(make([]wire.AccountSpend, 0, usualAccounts))
 	}
 	return c
 }

@@ -45,6 +45,12 @@ func costing(cost money.Nanos) wire.UsageEvent {
 	return e
 }
 
+// onKey is what a request of the key adds.
+func onKey(cost money.Nanos) []wire.AccountSpend {
+	s := wire.Spend{Requests: 1, Cost: cost}
+	return []wire.AccountSpend{{Account: wire.AccountWorkspace, Spend: s}, {Account: wire.KeyAccount(key), Spend: s}}
+}
+
 func countsOf(t *testing.T, s *Spool, after, through uint64) (list []Count, missing uint64) {
 	t.Helper()
 	missing, err := s.Counts(t.Context(), after, through, func(c Count) bool { list = append(list, c); return true })
@@ -68,10 +74,10 @@ func TestAFollowerIsToldWhatIsOnRecord(t *testing.T) {
 	require.NoError(t, s.Complete(nobody))
 
 	want := []Count{
-		{Sequence: 2, Workspace: ws, Key: key, At: events[0].ID.Time(), Spend: wire.Spend{Requests: 1, Cost: 2}},
-		{Sequence: 3, Workspace: ws, Key: key, At: events[1].ID.Time(), Spend: wire.Spend{Requests: 1, Cost: 3}},
-		{Sequence: 4, Workspace: ws, Key: key, At: refused.ID.Time()},
-		{Sequence: 5, Workspace: ws, At: nobody.ID.Time()},
+		{Sequence: 2, Workspace: ws, At: events[0].ID.Time(), Spends: onKey(2)},
+		{Sequence: 3, Workspace: ws, At: events[1].ID.Time(), Spends: onKey(3)},
+		{Sequence: 4, Workspace: ws, At: refused.ID.Time()},
+		{Sequence: 5, Workspace: ws, At: nobody.ID.Time(), Spends: onKey(5)[:1]},
 	}
 	require.Equal(t, want, f.counts)
 	got, missing := countsOf(t, s, 1, 5)
@@ -98,21 +104,31 @@ func TestAFollowerIsToldWhatTheDiskTookLate(t *testing.T) {
 	s.writeAt = write
 	require.NoError(t, s.Complete(costing(2)))
 	require.Len(t, f.counts, 2)
-	require.Equal(t, wire.Spend{Requests: 1, Cost: 1}, f.counts[0].Spend)
+	require.Equal(t, onKey(1), f.counts[0].Spends)
 }
 
 func TestWhatAGatewayCouldNotSayIsCounted(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Options{})
 	i := intentOf(newRequest())
-	i.Key = key
+	i.Key, i.Charge = key, 20
+	i.Attribution = wire.Attribution{
+		Departments: []id.Department{id.New[id.DepartmentKind](ids)}, Guardrails: []id.Guardrail{id.New[id.GuardrailKind](ids)},
+		Agent: "support", Free: true,
+	}
 	require.NoError(t, s.Intent(i))
 	require.NoError(t, s.Close())
 	s = open(t, dir, Options{})
 	require.Equal(t, uint64(1), s.Follow(&counting{}))
 	got, _ := countsOf(t, s, 0, 1)
 	require.Len(t, got, 1)
-	require.Equal(t, wire.Spend{Requests: 1, Cost: 21}, got[0].Spend)
+	want := onKey(21)
+	for _, a := range []wire.Account{wire.DepartmentAccount(i.Departments[0]), wire.GuardrailAccount(i.Guardrails[0]), wire.AgentAccount("support")} {
+		want = append(want, wire.AccountSpend{Account: a, Spend: want[0].Spend})
+	}
+	want = append(want, wire.AccountSpend{Account: wire.AccountCharged, Spend: wire.Spend{Cost: 20}},
+		wire.AccountSpend{Account: wire.FreeAccount(i.User), Spend: wire.Spend{Requests: 1}})
+	require.Equal(t, want, got[0].Spends)
 }
 
 func TestSegmentsWaitForTheFollower(t *testing.T) {

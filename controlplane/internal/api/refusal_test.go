@@ -296,18 +296,21 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 	mine, theirs := p.tenant("mine"), p.tenant("theirs")
 	key, _ := p.newKey(theirs, "theirs")
 	credential := p.newProviderKey(theirs, "theirs", "sk-proj-of-the-other-tenant")
+	hook, _ := p.newWebhook(theirs, "https://1.1.1.1/")
+	delivery := p.newDelivery(theirs, hook, "given_up")
 	publication := p.do(call{method: "GET", path: "/v1/publications", token: theirs.key}).is(http.StatusOK).json()["data"].([]any)[0].(map[string]any)["id"].(string)
 	request := p.served(theirs, key, "theirs-session").ID.String()
 	ids := map[string]string{
 		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
 		"publication_id": publication, "request_id": request, "credential_id": credential,
+		"webhook_id": hook, "delivery_id": delivery,
 		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
 		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`), "dynamic_route_id": p.newDynamicRoute(theirs, "theirs"),
 		"preset": p.newPreset(theirs, `{"slug":"theirs","publish":true}`),
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/alerts/budgets", "/v1/webhooks", "/v1/webhooks/" + hook + "/deliveries", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -375,7 +378,7 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	w := p.tenant("own")
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
-		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "", "preset": "",
+		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "", "preset": "", "webhook_id": "", "delivery_id": "",
 	}) {
 		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.path == "/v1/presets/fork" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
@@ -396,7 +399,7 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
 		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x", "dynamic_route_id": "route_x", "preset": "preset_x",
-		"credential_id": "byok_x",
+		"credential_id": "byok_x", "webhook_id": "hook_x", "delivery_id": "dlv_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")
 		c.token = narrow

@@ -6,6 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
@@ -21,6 +22,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -40,6 +42,10 @@ type ladder struct {
 	auto        *autorouting.Service
 	lifecycle   *lifecycle.Service
 	health      *endpointhealth.Service
+	budgets     *budget.Service
+	spending    *spending.Service
+
+	departmentBudgets *budget.Service
 }
 
 // ladder builds them; source gives the catalog that they may name things of.
@@ -49,20 +55,21 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 	guardrails, routes, presets := postgres.NewGuardrailStore(), postgres.NewRouteStore(), postgres.NewPresetStore()
 	versions, commons := postgres.NewPresetVersions(), postgres.NewPresetCommons(a.db)
 	standings := preset.NewStandings(runner, presets, versions, commons)
-	rollouts := postgres.NewRolloutStore()
+	rollouts, spent := postgres.NewRolloutStore(), postgres.NewSpendingStore()
 	dynamic := dynamicroute.NewService(dynamicroute.Deps{
 		Runner: runner, Store: routes, Directory: routes, Versions: postgres.NewRouteVersionStore(),
 		Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Rollouts: rollouts, Mutator: mutator,
 		Offered: source, Presets: standings, IDs: ids, Now: now,
 	})
+	of, depts := a.budgets(mutator, ids)
 	return ladder{
-		routes: dynamic,
+		routes: dynamic, budgets: of, departmentBudgets: depts,
 		rollouts: rollout.NewService(rollout.Deps{
 			Runner: runner, Store: rollouts, Routes: dynamic, Mutator: mutator, IDs: ids, Now: now,
 		}),
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: keys, Mutator: mutator, Profiles: profiles, Departments: departments,
-			Guardrails: guardrails, Routes: routes, IDs: ids, Rand: rand.Reader, Now: now,
+			Guardrails: guardrails, Routes: routes, Spending: spent, IDs: ids, Rand: rand.Reader, Now: now,
 		}),
 		settings: settings.NewService(settings.Deps{
 			Runner: runner, Store: postgres.NewSettingsStore(), Mutator: mutator, Profiles: profiles, Offered: source, Presets: standings, Now: now,
@@ -71,12 +78,13 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Runner: runner, Store: profiles, Directory: profiles, Mutator: mutator, Offered: source, Presets: standings, IDs: ids, Now: now,
 		}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Mutator: mutator, IDs: ids, Now: now,
+			Runner: runner, Store: departments, Directory: departments, Profiles: profiles, Budgets: postgres.NewBudgetStore(), Mutator: mutator, IDs: ids, Now: now,
 		}),
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: guardrails, Directory: guardrails, Keys: postgres.NewGuardrailKeys(), Members: postgres.NewGuardrailMembers(),
-			Mutator: mutator, Offered: source, IDs: ids, Now: now,
+			Budgets: postgres.NewBudgetStore(), Mutator: mutator, Offered: source, IDs: ids, Now: now,
 		}),
+		spending: spending.NewService(runner, spent, now),
 		replays: replay.NewService(replay.Deps{
 			Runner: runner, Routes: routes, Versions: postgres.NewRouteVersionStore(), Keys: postgres.NewRouteKeys(),
 			Policies: postgres.NewCompiler(a.db), Log: postgres.NewReplayLog(), Source: source, Now: now,
@@ -102,10 +110,20 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 	}
 }
 
+// budgets builds the two services over budgets.
+func (a *App) budgets(mutator *deploy.Mutator, ids *id.Source) (own, departments *budget.Service) {
+	d := budget.Deps{
+		Runner: a.db.Runner(), Store: postgres.NewBudgetStore(), Directory: postgres.NewBudgetStore(), Targets: postgres.BudgetTargets{},
+		Spending: postgres.NewSpendingStore(), Mutator: mutator, IDs: ids, Now: a.deps.Now,
+	}
+	return budget.NewService(d), budget.NewDepartments(d)
+}
+
 // serve puts the services among those of the API.
 func (l *ladder) serve(s *api.Services) {
 	s.Keys, s.Settings, s.Profiles, s.Departments = l.keys, l.settings, l.profiles, l.departments
 	s.Guardrails, s.DynamicRoutes, s.Presets = l.guardrails, l.routes, l.presets
+	s.Budgets, s.DepartmentBudgets, s.Spending = l.budgets, l.departmentBudgets, l.spending
 	s.Replays, s.Rollouts = l.replays, l.rollouts
 	s.Effective, s.AutoRouting, s.Lifecycle, s.EndpointHealth = l.effective, l.auto, l.lifecycle, l.health
 }

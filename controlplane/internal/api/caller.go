@@ -62,6 +62,15 @@ func (c caller) mayBind(wanted bool) error {
 	return nil
 }
 
+// mayLimit does so for limits, and for the agent whose budgets a key counts
+// toward.
+func (c caller) mayLimit(wanted bool) error {
+	if wanted && c.grant.OwnOnly {
+		return fault.New(fault.Forbidden, "Limits and agents of keys are set by owners and admins.")
+	}
+	return nil
+}
+
 // identify finds out who calls and whether they may, before anything of the
 // request is looked at.
 func (s *Server) identify(c *gin.Context) {

@@ -315,6 +315,12 @@ func (p *plane) newDepartment(who tenant, body string) string {
 	return p.do(call{method: "POST", path: "/v1/departments", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
 }
 
+// newBudget creates a budget and returns its id.
+func (p *plane) newBudget(who tenant, body string) string {
+	p.t.Helper()
+	return p.do(call{method: "POST", path: "/v1/budgets", token: who.key, body: body}).is(http.StatusCreated).data()["id"].(string)
+}
+
 // scoped makes a management key with those scopes.
 func (p *plane) scoped(who tenant, scopes ...string) string {
 	p.t.Helper()
@@ -394,6 +400,10 @@ var bodies = map[string]string{
 	"removeGuardrailKeys":       `{"key_ids":["key_0000000000e008ztk5wvz3r2m1"]}`,
 	"addGuardrailMembers":       `{"user_ids":["user_0000000000e008ztk5wvz3r2m1"]}`,
 	"removeGuardrailMembers":    `{"user_ids":["user_0000000000e008ztk5wvz3r2m1"]}`,
+	"createBudget":              `{"interval":"daily","limit_usd":"12.50"}`,
+	"updateBudget":              `{"limit_usd":"20"}`,
+	"createDepartmentBudget":    `{"department_id":"dept_0000000000e008ztk5wvz3r2m1","interval":"weekly","limit_usd":"12.50"}`,
+	"updateDepartmentBudget":    `{"limit_usd":"20"}`,
 	"createPreset":              `{"slug":"a-preset","config":{"model":"openai/gpt-5"}}`,
 	"updatePreset":              `{"description":"renamed"}`,
 	"forkPreset":                `{"from":"@nobody/nothing","slug":"forked"}`,

@@ -20,7 +20,11 @@ func (s *Server) ListKeys(ctx context.Context, r gen.ListKeysRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	return gen.ListKeys200JSONResponse{Data: each(found.Items, s.keyOf), NextCursor: nextCursor(found.Next)}, nil
+	data, err := s.keysWithUsage(ctx, found.Items...)
+	if err != nil {
+		return nil, err
+	}
+	return gen.ListKeys200JSONResponse{Data: data, NextCursor: nextCursor(found.Next)}, nil
 }
 
 // CreateKey implements the operation.
@@ -34,7 +38,14 @@ func (s *Server) CreateKey(ctx context.Context, r gen.CreateKeyRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
+	limits, err := keyPolicy{r.Body.Limits, r.Body.Enforcement, r.Body.IncludeByokInLimit, r.Body.SoftBlocked}.patch()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.mayBind(r.Body.RoutingProfileID != nil || r.Body.DepartmentID != nil); err != nil {
+		return nil, err
+	}
+	if err := c.mayLimit(limits != nil || r.Body.Agent != nil); err != nil {
 		return nil, err
 	}
 	k, plaintext, pub, err := s.services.Keys.Create(ctx, c.Workspace, c.by(), apikey.NewKey{
@@ -44,6 +55,8 @@ func (s *Server) CreateKey(ctx context.Context, r gen.CreateKeyRequestObject) (g
 		Surfaces:   texts[gen.Surface, catalog.Surface](value(r.Body.Surfaces)),
 		Profile:    profile,
 		Department: department,
+		Limits:     value(limits).New(),
+		Agent:      value(r.Body.Agent),
 	})
 	if err != nil {
 		return nil, err
@@ -66,8 +79,12 @@ func (s *Server) GetKey(ctx context.Context, r gen.GetKeyRequestObject) (gen.Get
 	if err != nil {
 		return nil, err
 	}
+	data, err := s.keysWithUsage(ctx, k)
+	if err != nil {
+		return nil, err
+	}
 	return gen.GetKey200JSONResponse{
-		Body: gen.KeyOne{Data: s.keyOf(k)}, Headers: gen.GetKey200ResponseHeaders{ETag: etag(k.Version)},
+		Body: gen.KeyOne{Data: data[0]}, Headers: gen.GetKey200ResponseHeaders{ETag: etag(k.Version)},
 	}, nil
 }
 
@@ -85,6 +102,12 @@ func (s *Server) UpdateKey(ctx context.Context, r gen.UpdateKeyRequestObject) (g
 		return nil, err
 	}
 	if err := t.mayBind(patch.Profile != nil || patch.Department != nil); err != nil {
+		return nil, err
+	}
+	if err := setLimits(&patch, r.Body); err != nil {
+		return nil, err
+	}
+	if err := t.mayLimit(patch.Limits != nil || patch.Agent != nil); err != nil {
 		return nil, err
 	}
 	if r.Body.ExpiresAt.IsSpecified() {
@@ -223,14 +246,30 @@ func grace(r *gen.Rotation) time.Duration {
 }
 
 func (s *Server) keyOf(k apikey.Key) gen.Key {
+	limits := value(k.Limits)
 	return gen.Key{
 		ID: k.ID.String(), Kid: k.KID, Name: k.Name, Suffix: k.Suffix,
 		Status: gen.KeyStatus(k.Effective(s.now())), CreatedBy: some(k.CreatedBy.String()),
 		ExpiresAt: utc(k.ExpiresAt), PreviousSecretUntil: utc(k.PreviousUntil), LastUsedAt: utc(k.LastUsedAt),
 		Models: list(k.Models), Surfaces: texts[catalog.Surface, gen.Surface](k.Surfaces),
 		RoutingProfileID: some(k.Profile.String()), DepartmentID: some(k.Department.String()), DynamicRouteID: some(k.Route.String()),
+		Limits: keyLimitsOf(k.Limits), Enforcement: enforcementOf(limits.Reserve), IncludeByokInLimit: limits.IncludeBYOK,
+		SoftBlocked: limits.SoftBlocked, Agent: some(k.Agent),
 		CreatedAt: k.CreatedAt.UTC(), UpdatedAt: k.UpdatedAt.UTC(),
 	}
+}
+
+// keysWithUsage are keys with what they used.
+func (s *Server) keysWithUsage(ctx context.Context, keys ...apikey.Key) ([]gen.Key, error) {
+	used, err := s.services.Keys.Used(ctx, callerOf(ctx).Workspace, keys...)
+	if err != nil {
+		return nil, err
+	}
+	return each(keys, func(k apikey.Key) gen.Key {
+		out := s.keyOf(k)
+		out.Usage = keyUsageOf(used[k.ID])
+		return out
+	}), nil
 }
 
 func (s *Server) issuedKeyOf(key apikey.Key, plaintext secret.String) gen.IssuedKey {
@@ -239,6 +278,7 @@ func (s *Server) issuedKeyOf(key apikey.Key, plaintext secret.String) gen.Issued
 		ID: k.ID, Kid: k.Kid, Name: k.Name, Suffix: k.Suffix, Status: k.Status, CreatedBy: k.CreatedBy,
 		ExpiresAt: k.ExpiresAt, PreviousSecretUntil: k.PreviousSecretUntil, LastUsedAt: k.LastUsedAt,
 		Models: k.Models, Surfaces: k.Surfaces, RoutingProfileID: k.RoutingProfileID, DepartmentID: k.DepartmentID, DynamicRouteID: k.DynamicRouteID,
+		Limits: k.Limits, Enforcement: k.Enforcement, IncludeByokInLimit: k.IncludeByokInLimit, SoftBlocked: k.SoftBlocked, Agent: k.Agent,
 		CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 		Key: pointer(plaintext.Reveal()),
 	}

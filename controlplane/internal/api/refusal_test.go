@@ -138,7 +138,55 @@ func TestBadInput(t *testing.T) {
 		"a key of a guardrail twice":      {post("/v1/guardrails/"+guardrail+"/keys/add", `{"key_ids":["`+key+`","`+key+`"]}`), 400, "validation_error", []string{"key_ids[1]"}, []string{"duplicate"}},
 		"no member of a guardrail":        {post("/v1/guardrails/"+guardrail+"/members/add", `{"user_ids":[]}`), 400, "validation_error", []string{"user_ids"}, []string{"min_items"}},
 		"a guardrail off who has none":    {post("/v1/guardrails/"+guardrail+"/keys/remove", `{"key_ids":["`+key+`"]}`), 400, "validation_error", []string{"key_ids[0]"}, []string{"not_allowed"}},
-		"no guardrail":                    {get("/v1/guardrails/guard_" + canary), 404, "not_found", nil, nil},
+		"a budget of bad things": {
+			post("/v1/budgets", `{"interval":"`+canary+`","limit_usd":"`+canary+`","enforcement":"`+canary+`","include_byok":"yes","shade":1}`), 400, "validation_error",
+			[]string{"enforcement", "include_byok", "interval", "limit_usd", "shade"},
+			[]string{"enum", "type", "enum", "pattern", "unknown_field"},
+		},
+		"a budget without anything":  {post("/v1/budgets", `{}`), 400, "validation_error", []string{"interval", "limit_usd"}, []string{"required", "required"}},
+		"a budget of a number":       {post("/v1/budgets", `{"interval":"daily","limit_usd":271828}`), 400, "validation_error", []string{"limit_usd"}, []string{"type"}},
+		"a budget of zero":           {post("/v1/budgets", `{"interval":"daily","limit_usd":"0.00"}`), 400, "validation_error", []string{"limit_usd"}, []string{"out_of_range"}},
+		"a negative budget":          {post("/v1/budgets", `{"interval":"daily","limit_usd":"-271828"}`), 400, "validation_error", []string{"limit_usd"}, []string{"pattern"}},
+		"a budget of ten decimals":   {post("/v1/budgets", `{"interval":"daily","limit_usd":"1.0000271828"}`), 400, "validation_error", []string{"limit_usd"}, []string{"pattern"}},
+		"a budget beyond all":        {post("/v1/budgets", `{"interval":"daily","limit_usd":"9999999271828"}`), 400, "validation_error", []string{"limit_usd"}, []string{"pattern"}},
+		"a budget with an exponent":  {post("/v1/budgets", `{"interval":"daily","limit_usd":"1e271828"}`), 400, "validation_error", []string{"limit_usd"}, []string{"pattern"}},
+		"a budget of a bad id":       {post("/v1/budgets", `{"interval":"daily","limit_usd":"1","guardrail_id":"`+canary+`"}`), 400, "validation_error", []string{"guardrail_id"}, []string{"malformed"}},
+		"a budget of two":            {post("/v1/budgets", `{"interval":"daily","limit_usd":"1","guardrail_id":"`+guardrail+`","agent":"`+canary+`"}`), 400, "validation_error", []string{"agent"}, []string{"not_allowed"}},
+		"a budget of a department":   {post("/v1/budgets", `{"interval":"daily","limit_usd":"1","department_id":"`+canary+`"}`), 400, "validation_error", []string{"department_id"}, []string{"unknown_field"}},
+		"a budget of a long agent":   {post("/v1/budgets", `{"interval":"daily","limit_usd":"1","agent":"`+canary+strings.Repeat("é", 60)+`"}`), 400, "validation_error", []string{"agent"}, []string{"too_long"}},
+		"a budget of a longer agent": {post("/v1/budgets", `{"interval":"daily","limit_usd":"1","agent":"`+canary+strings.Repeat("x", 128)+`"}`), 400, "validation_error", []string{"agent"}, []string{"max_length"}},
+		"another interval for one":   {patch("/v1/budgets/budget_x", `{"interval":"daily"}`), 400, "validation_error", []string{"interval"}, []string{"unknown_field"}},
+		"no change of a budget":      {patch("/v1/budgets/budget_x", `{}`), 400, "validation_error", []string{""}, []string{"min_properties"}},
+		"no budget":                  {get("/v1/budgets/budget_" + canary), 404, "not_found", nil, nil},
+		"budgets of a bad interval":  {get("/v1/budgets?interval=" + canary), 400, "validation_error", []string{"interval"}, []string{"enum"}},
+		"budgets of a bad id":        {get("/v1/budgets?guardrail_id=" + canary), 400, "validation_error", []string{"guardrail_id"}, []string{"malformed"}},
+		"a department's lifetime":    {post("/v1/department-budgets", `{"department_id":"dept_x","interval":"lifetime","limit_usd":"1"}`), 400, "validation_error", []string{"interval"}, []string{"enum"}},
+		"a department's reserve":     {post("/v1/department-budgets", `{"department_id":"dept_x","interval":"daily","limit_usd":"1","enforcement":"reserve"}`), 400, "validation_error", []string{"enforcement"}, []string{"unknown_field"}},
+		"a department of a bad id":   {post("/v1/department-budgets", `{"department_id":"`+canary+`","interval":"daily","limit_usd":"1"}`), 400, "validation_error", []string{"department_id"}, []string{"malformed"}},
+		"no department":              {post("/v1/department-budgets", `{"interval":"daily","limit_usd":"1"}`), 400, "validation_error", []string{"department_id"}, []string{"required"}},
+		"a department's zero":        {post("/v1/department-budgets", `{"department_id":"dept_0000000000e008ztk5wvz3r2m1","interval":"daily","limit_usd":"0"}`), 400, "validation_error", []string{"limit_usd"}, []string{"out_of_range"}},
+		"a department of nobody":     {post("/v1/department-budgets", `{"department_id":"dept_0000000000e008ztk5wvz3r2m1","interval":"daily","limit_usd":"1"}`), 404, "not_found", nil, nil},
+		"limits of bad things": {
+			post("/v1/keys", `{"name":"x","enforcement":"`+canary+`","soft_blocked":"`+canary+`","limits":{"hourly":{},"daily":{"requests":"`+canary+`","cost_usd":5,"tokens":1},"weekly":null}}`),
+			400, "validation_error",
+			[]string{"enforcement", "limits.daily.cost_usd", "limits.daily.requests", "limits.daily.tokens", "limits.hourly", "limits.weekly", "soft_blocked"},
+			[]string{"enum", "type", "type", "unknown_field", "unknown_field", "type", "type"},
+		},
+		"limits out of bounds": {
+			patch("/v1/keys/"+key, `{"limits":{"daily":{"requests":0,"cost_usd":"-271828"},"weekly":{"requests":-1,"cost_usd":"1.0000271828"},"monthly":{"requests":2718281828459045,"cost_usd":"2718281828459"}}}`),
+			400, "validation_error",
+			[]string{"limits.daily.cost_usd", "limits.daily.requests", "limits.monthly.cost_usd", "limits.monthly.requests", "limits.weekly.cost_usd", "limits.weekly.requests"},
+			[]string{"pattern", "minimum", "pattern", "maximum", "pattern", "minimum"},
+		},
+		"a fraction of a request":  {patch("/v1/keys/"+key, `{"limits":{"daily":{"requests":1.5271828}}}`), 400, "validation_error", []string{"limits.daily.requests"}, []string{"type"}},
+		"limits beyond 64 bits":    {patch("/v1/keys/"+key, `{"limits":{"daily":{"requests":27182818284590452353602874}}}`), 400, "validation_error", nil, nil},
+		"a key's cost of zero":     {patch("/v1/keys/"+key, `{"limits":{"monthly":{"cost_usd":"0.000"}}}`), 400, "validation_error", []string{"limits.monthly.cost_usd"}, []string{"out_of_range"}},
+		"a key of an agent's line": {patch("/v1/keys/"+key, `{"agent":"`+canary+`\n"}`), 400, "validation_error", []string{"agent"}, []string{"malformed"}},
+		"a key of an empty agent":  {patch("/v1/keys/"+key, `{"agent":""}`), 400, "validation_error", []string{"agent"}, []string{"min_length"}},
+		"spend of two":             {get("/v1/usage/spend?agent=" + canary + "&key_id=" + canary), 400, "validation_error", []string{"agent"}, []string{"not_allowed"}},
+		"spend of a bad id":        {get("/v1/usage/spend?department_id=" + canary), 400, "validation_error", []string{"department_id"}, []string{"malformed"}},
+		"spend of a blank agent":   {get("/v1/usage/spend?agent=%20"), 400, "validation_error", []string{"agent"}, []string{"required"}},
+		"no guardrail":             {get("/v1/guardrails/guard_" + canary), 404, "not_found", nil, nil},
 		"nine fallback models": {
 			post("/v1/routing/profiles", `{"name":"x","routing":{"fallback_models":["a","b","c","d","e","f","g","h","i"]}}`),
 			400, "validation_error",
@@ -305,12 +353,13 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		"publication_id": publication, "request_id": request, "credential_id": credential,
 		"webhook_id": hook, "delivery_id": delivery,
 		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
+		"budget_id":    p.newBudget(theirs, `{"interval":"monthly","limit_usd":"1"}`),
 		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`), "dynamic_route_id": p.newDynamicRoute(theirs, "theirs"),
 		"preset": p.newPreset(theirs, `{"slug":"theirs","publish":true}`),
 	}
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/alerts/budgets", "/v1/webhooks", "/v1/webhooks/" + hook + "/deliveries", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", "/v1/guardrails", "/v1/budgets", "/v1/department-budgets", routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/alerts/budgets", "/v1/webhooks", "/v1/webhooks/" + hook + "/deliveries", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -324,6 +373,9 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		case c.path == "/v1/byok/reorder":
 			c.body = strings.ReplaceAll(c.body, "byok_0000000000e008ztk5wvz3r2m1", credential)
 			require.NotContains(t, p.do(c).problem(http.StatusBadRequest, "validation_error").Detail, credential)
+		case c.path == "/v1/department-budgets" && c.method == "POST":
+			c.body = strings.ReplaceAll(c.body, "dept_0000000000e008ztk5wvz3r2m1", ids["department_id"])
+			p.do(c).problem(http.StatusNotFound, "not_found")
 		case c.path == "/v1/presets/fork":
 			c.body = strings.ReplaceAll(c.body, "@nobody/nothing", ids["preset"])
 			p.do(c).problem(http.StatusNotFound, "not_found")
@@ -346,6 +398,9 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 		post("/v1/keys", `{"name":"x",`+bindsProfile[1:]), post("/v1/keys", `{"name":"x",`+bindsDepartment[1:]),
 		patch("/v1/departments/"+p.newDepartment(mine, `{"name":"own"}`), bindsProfile), post("/v1/departments", `{"name":"x",`+bindsProfile[1:]),
 		get("/v1/routing/effective?key=" + key),
+		post("/v1/budgets", `{"interval":"weekly","limit_usd":"1","guardrail_id":"`+ids["guardrail_id"]+`"}`),
+		get("/v1/usage/spend?key_id=" + key), get("/v1/usage/spend?department_id=" + ids["department_id"]), get("/v1/usage/spend?guardrail_id=" + ids["guardrail_id"]),
+		{method: "GET", path: "/v1/department-budgets/" + ids["budget_id"]},
 	} {
 		c.token = mine.key
 		p.do(c).problem(http.StatusNotFound, "not_found")
@@ -378,9 +433,9 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	w := p.tenant("own")
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
-		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "", "preset": "", "webhook_id": "", "delivery_id": "",
+		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "", "preset": "", "budget_id": "", "webhook_id": "", "delivery_id": "",
 	}) {
-		if c.method == "DELETE" || c.path == "/v1/byok/reorder" || c.path == "/v1/presets/fork" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
+		if c.method == "DELETE" || c.method == "POST" && c.path == "/v1/department-budgets" || c.path == "/v1/byok/reorder" || c.path == "/v1/presets/fork" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
 		}
 		c.token = w.key
@@ -399,7 +454,7 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
 		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x", "dynamic_route_id": "route_x", "preset": "preset_x",
-		"credential_id": "byok_x", "webhook_id": "hook_x", "delivery_id": "dlv_x",
+		"credential_id": "byok_x", "budget_id": "budget_x", "webhook_id": "hook_x", "delivery_id": "dlv_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")
 		c.token = narrow

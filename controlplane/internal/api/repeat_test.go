@@ -155,7 +155,7 @@ func TestPlaintextKeysAreNowhere(t *testing.T) {
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": key, "management_key_id": w.keyID, "publication_id": "pub_none", "request_id": "req_none",
 		"routing_profile_id": "profile_none", "department_id": "dept_none", "guardrail_id": "guard_none", "dynamic_route_id": "route_none", "preset": "none",
-		"credential_id": credential, "webhook_id": "hook_none", "delivery_id": "dlv_none",
+		"credential_id": credential, "budget_id": "budget_none", "webhook_id": "hook_none", "delivery_id": "dlv_none",
 	}) {
 		if c.method != "GET" || strings.HasPrefix(c.path, "/v1/platform") {
 			continue

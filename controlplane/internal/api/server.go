@@ -24,6 +24,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
@@ -43,6 +44,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -52,31 +54,34 @@ import (
 
 // Services are the aggregates that the API speaks for.
 type Services struct {
-	Workspaces     *workspace.Service
-	Keys           *apikey.Service
-	ManagementKeys *managementkey.Service
-	BYOK           *byok.Service
-	Settings       *settings.Service
-	Profiles       *profile.Service
-	Departments    *department.Service
-	Guardrails     *guardrail.Service
-	DynamicRoutes  *dynamicroute.Service
-	Replays        *replay.Service
-	Rollouts       *rollout.Service
-	Presets        *preset.Service
-	Effective      *effective.Service
-	AutoRouting    *autorouting.Service
-	Lifecycle      *lifecycle.Service
-	EndpointHealth *endpointhealth.Service
-	Audit          *audit.Log
-	Publications   *publication.Service
-	Gateways       *gateway.Service
-	Overrides      *override.Service
-	Seals          *reseal.Service
-	Usage          *usage.Query
-	Webhooks       *webhook.Service
-	BudgetAlerts   *budgetalert.Service
-	Idempotency    idempotency.Store
+	Workspaces        *workspace.Service
+	Keys              *apikey.Service
+	ManagementKeys    *managementkey.Service
+	BYOK              *byok.Service
+	Settings          *settings.Service
+	Profiles          *profile.Service
+	Departments       *department.Service
+	Guardrails        *guardrail.Service
+	Budgets           *budget.Service
+	DepartmentBudgets *budget.Service
+	DynamicRoutes     *dynamicroute.Service
+	Replays           *replay.Service
+	Rollouts          *rollout.Service
+	Presets           *preset.Service
+	Effective         *effective.Service
+	AutoRouting       *autorouting.Service
+	Lifecycle         *lifecycle.Service
+	EndpointHealth    *endpointhealth.Service
+	Audit             *audit.Log
+	Publications      *publication.Service
+	Gateways          *gateway.Service
+	Overrides         *override.Service
+	Seals             *reseal.Service
+	Usage             *usage.Query
+	Spending          *spending.Service
+	Webhooks          *webhook.Service
+	BudgetAlerts      *budgetalert.Service
+	Idempotency       idempotency.Store
 }
 
 // Options are the rest of what the API works with.

@@ -20,6 +20,8 @@ func Document(k Key) policy.Key {
 		Profile:       k.Profile,
 		Department:    k.Department,
 		Route:         k.Route,
+		Limits:        k.Limits,
+		Agent:         k.Agent,
 		Revision:      k.Revision,
 		MinRevision:   k.MinRevision,
 	}.Versioned()

@@ -38,6 +38,9 @@ type Key struct {
 	Department id.Department // that it belongs to; zero for none
 	Route      id.Route      // the dynamic route attached to it; zero for none
 
+	Limits *policy.KeyLimits // nil for none
+	Agent  string            // that its requests are of when they name none; "" for none
+
 	Version     int64 // rises with every change, from 1
 	Revision    int64 // of the workspace at the last change
 	MinRevision int64 // no request of this key may use an older snapshot
@@ -61,6 +64,9 @@ type NewKey struct {
 
 	Profile    id.Profile    // zero for none
 	Department id.Department // zero for none
+
+	Limits policy.KeyLimits
+	Agent  string
 }
 
 // Patch changes a key; nil fields stay.
@@ -74,6 +80,9 @@ type Patch struct {
 
 	Profile    *id.Profile    // the zero id unbinds
 	Department *id.Department // the zero id takes it out of its department
+
+	Limits *LimitsPatch
+	Agent  *string // "" takes it away
 
 	IfMatch *int64
 }

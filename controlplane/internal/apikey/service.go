@@ -27,6 +27,7 @@ type Deps struct {
 	Departments Departments
 	Guardrails  Guardrails
 	Routes      Routes
+	Spending    Spending
 	IDs         *id.Source
 	Rand        io.Reader
 	Now         func() time.Time
@@ -55,7 +56,7 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 		ID: id.New[id.KeyKind](s.d.IDs), Workspace: ws, KID: token.KID, Name: n.Name, Suffix: token.Suffix(),
 		Status: policy.KeyActive, CreatedBy: by.User, SecretHash: token.Hash(), ExpiresAt: credential.Moment(n.ExpiresAt),
 		Models: n.Models, Surfaces: n.Surfaces, Scopes: n.Scopes,
-		Profile: n.Profile, Department: n.Department, Version: 1, CreatedAt: now, UpdatedAt: now,
+		Profile: n.Profile, Department: n.Department, Limits: limited(n.Limits), Agent: n.Agent, Version: 1, CreatedAt: now, UpdatedAt: now,
 	}
 	c := changeOf(by, "key.create", k.ID)
 	c.KIDs, c.Diff = []string{k.KID}, diff(Key{}, k)
@@ -244,6 +245,7 @@ func diff(before, after Key) []audit.Change {
 	d.Text("routing_profile_id", before.Profile.String(), after.Profile.String())
 	d.Text("department_id", before.Department.String(), after.Department.String())
 	d.Text("dynamic_route_id", before.Route.String(), after.Route.String())
+	diffLimits(&d, before, after)
 	d.Time("previous_secret_until", before.PreviousUntil, after.PreviousUntil)
 	if before.SecretHash != after.SecretHash {
 		d.Secret("secret")

@@ -7,7 +7,9 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Store keeps keys. Every method is called inside a transaction of ws and
@@ -49,6 +51,13 @@ type Guardrails interface {
 	// Release takes all of them off a key and says which. It is called inside a
 	// transaction of ws.
 	Release(ctx context.Context, ws id.Workspace, key id.Key, at time.Time) ([]id.Guardrail, error)
+}
+
+// Spending tells what accounts spent.
+type Spending interface {
+	// Spent is called inside a transaction of ws; an account that never spent
+	// anything is absent. Days are those from since on.
+	Spent(ctx context.Context, ws id.Workspace, accounts []wire.Account, since time.Time) (map[wire.Account]spending.History, error)
 }
 
 // Mutator runs fn in the transaction that raises the workspace's revision, and

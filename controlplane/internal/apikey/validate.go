@@ -25,6 +25,8 @@ func (n NewKey) Validate(now time.Time) error {
 	v.Name("name", n.Name)
 	v.Future("expires_at", n.ExpiresAt, now)
 	checkScopes(&v, n.Models, n.Surfaces, n.Scopes)
+	checkLimits(&v, n.Limits)
+	checkAgent(&v, n.Agent)
 	return v.Err()
 }
 
@@ -38,6 +40,12 @@ func (p Patch) Validate(now time.Time) error {
 		v.Future("expires_at", p.ExpiresAt, now)
 	}
 	checkScopes(&v, deref(p.Models), deref(p.Surfaces), deref(p.Scopes))
+	if p.Limits != nil {
+		checkLimits(&v, p.Limits.New())
+	}
+	if p.Agent != nil {
+		checkAgent(&v, *p.Agent)
+	}
 	return v.Err()
 }
 
@@ -51,6 +59,10 @@ func (p Patch) apply(k Key) Key {
 	patch.Set(&k.Scopes, p.Scopes)
 	patch.Set(&k.Profile, p.Profile)
 	patch.Set(&k.Department, p.Department)
+	patch.Set(&k.Agent, p.Agent)
+	if p.Limits != nil {
+		k.Limits = limited(p.Limits.apply(limitsOf(k)))
+	}
 	return k
 }
 

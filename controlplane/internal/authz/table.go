@@ -134,6 +134,17 @@ var table = []Rule{
 	{Operation: "addGuardrailMembers", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
 	{Operation: "removeGuardrailMembers", Audience: ForWorkspace, Scope: "guardrails:write", Roles: admins},
 
+	{Operation: "listBudgets", Audience: ForWorkspace, Scope: "budgets:read", Roles: everyone},
+	{Operation: "createBudget", Audience: ForWorkspace, Scope: "budgets:write", Roles: admins},
+	{Operation: "getBudget", Audience: ForWorkspace, Scope: "budgets:read", Roles: everyone},
+	{Operation: "updateBudget", Audience: ForWorkspace, Scope: "budgets:write", Roles: admins},
+	{Operation: "deleteBudget", Audience: ForWorkspace, Scope: "budgets:write", Roles: admins},
+	{Operation: "listDepartmentBudgets", Audience: ForWorkspace, Scope: "budgets:read", Roles: everyone},
+	{Operation: "createDepartmentBudget", Audience: ForWorkspace, Scope: "budgets:write", Roles: admins},
+	{Operation: "getDepartmentBudget", Audience: ForWorkspace, Scope: "budgets:read", Roles: everyone},
+	{Operation: "updateDepartmentBudget", Audience: ForWorkspace, Scope: "budgets:write", Roles: admins},
+	{Operation: "deleteDepartmentBudget", Audience: ForWorkspace, Scope: "budgets:write", Roles: admins},
+
 	{Operation: "listPresets", Audience: ForWorkspace, Scope: "presets:read", Roles: everyone},
 	{Operation: "createPreset", Audience: ForWorkspace, Scope: "presets:write", Roles: admins, Own: ownMembers},
 	{Operation: "forkPreset", Audience: ForWorkspace, Scope: "presets:write", Roles: admins, Own: ownMembers},
@@ -154,6 +165,7 @@ var table = []Rule{
 	{Operation: "listLogs", Audience: ForWorkspace, Scope: "logs:read", Roles: notViewer, Masked: viewers},
 	{Operation: "getLog", Audience: ForWorkspace, Scope: "logs:read", Roles: notViewer, Masked: viewers},
 	{Operation: "getUsage", Audience: ForWorkspace, Scope: "usage:read", Roles: everyone},
+	{Operation: "getSpend", Audience: ForWorkspace, Scope: "usage:read", Roles: everyone},
 
 	{Operation: "listPublications", Audience: ForWorkspace, Scope: "publications:read", Roles: everyone},
 	{Operation: "getPublication", Audience: ForWorkspace, Scope: "publications:read", Roles: everyone},

@@ -22,6 +22,7 @@ type Deps struct {
 	Store     Store
 	Directory Directory
 	Profiles  Profiles
+	Budgets   Budgets
 	Mutator   Mutator
 	IDs       *id.Source
 	Now       func() time.Time
@@ -121,8 +122,8 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, department id.Dep
 	return after, pub, nil
 }
 
-// Delete removes a department that no key belongs to. A conflict names those
-// that do.
+// Delete removes a department that no key belongs to, and its budgets. A
+// conflict names the keys that do.
 func (s *Service) Delete(ctx context.Context, ws id.Workspace, department id.Department, by audit.By, ifMatch *int64) (publication.Publication, error) {
 	c := changeOf(by, "department.delete", department)
 	return s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
@@ -140,7 +141,13 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, department id.Dep
 		if len(members.Keys) > 0 {
 			return peopled(members)
 		}
-		c.Diff = diff(before, Department{})
+		budgets, err := s.d.Budgets.ReleaseDepartment(ctx, ws, department)
+		if err != nil {
+			return err
+		}
+		d := audit.Diff(diff(before, Department{}))
+		d.List("budgets", id.Texts(budgets), nil)
+		c.Diff = d
 		return s.d.Store.Delete(ctx, ws, department)
 	})
 }

@@ -39,6 +39,13 @@ type Profiles interface {
 	Bindable(ctx context.Context, ws id.Workspace, profile id.Profile) error
 }
 
+// Budgets are about departments.
+type Budgets interface {
+	// ReleaseDepartment deletes those of a department that is to be deleted, and says
+	// which. It is called inside a transaction of ws.
+	ReleaseDepartment(ctx context.Context, ws id.Workspace, department id.Department) ([]id.Budget, error)
+}
+
 // Mutator runs fn in the transaction that raises the workspace's revision, and
 // records and publishes the change.
 type Mutator interface {

@@ -26,6 +26,7 @@ type Deps struct {
 	Directory Directory
 	Keys      Binder[id.KeyKind]
 	Members   Binder[id.UserKind]
+	Budgets   Budgets
 	Mutator   Mutator
 	Offered   routing.Source
 	IDs       *id.Source
@@ -147,7 +148,7 @@ func (s *Service) change(
 }
 
 // Delete removes a guardrail that binds nothing and that no version of a preset
-// names, since versions stay. A conflict says where it is used.
+// names, since versions stay, and its budgets. A conflict says where it is used.
 func (s *Service) Delete(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, by audit.By, ifMatch *int64) (publication.Publication, error) {
 	c := changeOf(by, "guardrail.delete", guardrail)
 	return s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
@@ -170,7 +171,13 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, guardrail id.Guar
 		if before.WholeWorkspace || len(b.Members)+len(b.Keys)+len(presets) > 0 {
 			return inUse(before.WholeWorkspace, b, presets)
 		}
-		c.Diff = diff(before, Guardrail{})
+		budgets, err := s.d.Budgets.ReleaseGuardrail(ctx, ws, guardrail)
+		if err != nil {
+			return err
+		}
+		d := audit.Diff(diff(before, Guardrail{}))
+		d.List("budgets", id.Texts(budgets), nil)
+		c.Diff = d
 		return s.d.Store.Delete(ctx, ws, guardrail)
 	})
 }

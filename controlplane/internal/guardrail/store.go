@@ -55,6 +55,13 @@ type Binder[K id.Kind] interface {
 	List(ctx context.Context, ws id.Workspace, guardrail id.Guardrail, q page.Query) (page.Result[Binding[K]], error)
 }
 
+// Budgets are about guardrails.
+type Budgets interface {
+	// ReleaseGuardrail deletes those of a guardrail that is to be deleted, and says
+	// which. It is called inside a transaction of ws.
+	ReleaseGuardrail(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) ([]id.Budget, error)
+}
+
 // Mutator runs fn in the transaction that raises the workspace's revision, and
 // records and publishes the change.
 type Mutator interface {

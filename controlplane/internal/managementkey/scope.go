@@ -32,6 +32,8 @@ const (
 	RoutingDeploy       = "routing:deploy"
 	GuardrailsRead      = "guardrails:read"
 	GuardrailsWrite     = "guardrails:write"
+	BudgetsRead         = "budgets:read"
+	BudgetsWrite        = "budgets:write"
 	PresetsRead         = "presets:read"
 	PresetsWrite        = "presets:write"
 	PresetsDeploy       = "presets:deploy"
@@ -74,13 +76,13 @@ func (t Template) Scopes() []string {
 func readOnly() []string {
 	return []string{
 		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, BYOKRead, SettingsRead, AuditRead, PublicationsRead,
-		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead, PresetsRead,
+		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead, BudgetsRead, PresetsRead,
 		WebhooksRead,
 	}
 }
 
 func readWrite() []string {
-	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, PresetsWrite, PresetsDeploy, WebhooksWrite)
+	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, BudgetsWrite, PresetsWrite, PresetsDeploy, WebhooksWrite)
 }
 
 // mayGrant refuses scopes that the granter lacks, and names them.

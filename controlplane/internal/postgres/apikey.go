@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,6 +37,8 @@ type apiKeyRow struct {
 	RoutingProfileID *uuid.UUID `gorm:"column:routing_profile_id"`
 	DepartmentID     *uuid.UUID `gorm:"column:department_id"`
 	RouteID          *uuid.UUID `gorm:"column:route_id"`
+	Limits           limitsRow  `gorm:"embedded"`
+	Agent            string     `gorm:"column:agent"`
 	Version          int64      `gorm:"column:version"`
 	Revision         int64      `gorm:"column:revision"`
 	MinRevision      int64      `gorm:"column:min_revision"`
@@ -52,6 +55,7 @@ func apiKeyRowOf(k apikey.Key) apiKeyRow {
 		CreatedBy: uuidPtr(k.CreatedBy.UUID()), ExpiresAt: k.ExpiresAt, LastUsedAt: k.LastUsedAt,
 		Models: k.Models, Surfaces: textsOf(k.Surfaces), Scopes: k.Scopes,
 		RoutingProfileID: uuidPtr(k.Profile.UUID()), DepartmentID: uuidPtr(k.Department.UUID()), RouteID: uuidPtr(k.Route.UUID()),
+		Limits: limitsRowOf(k.Limits), Agent: k.Agent,
 		Version: k.Version, Revision: k.Revision, MinRevision: k.MinRevision, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 	}
 }
@@ -64,7 +68,8 @@ func (r apiKeyRow) key() apikey.Key {
 		ExpiresAt: utc(r.ExpiresAt), LastUsedAt: utc(r.LastUsedAt),
 		Models: r.Models.list(), Surfaces: surfacesOf(r.Surfaces), Scopes: r.Scopes.list(),
 		Profile: id.FromUUID[id.ProfileKind](uuidOf(r.RoutingProfileID)), Department: id.FromUUID[id.DepartmentKind](uuidOf(r.DepartmentID)),
-		Route:   id.FromUUID[id.RouteKind](uuidOf(r.RouteID)),
+		Route:  id.FromUUID[id.RouteKind](uuidOf(r.RouteID)),
+		Limits: r.Limits.limits(), Agent: r.Agent,
 		Version: r.Version, Revision: r.Revision, MinRevision: r.MinRevision,
 		CreatedAt: r.CreatedAt.UTC(), UpdatedAt: r.UpdatedAt.UTC(),
 	}
@@ -73,13 +78,15 @@ func (r apiKeyRow) key() apikey.Key {
 // changeable are the columns that an update writes. last_used_at is not one:
 // it is noted beside, and a change must not set it back.
 func (r apiKeyRow) changeable() map[string]any {
-	return map[string]any{
+	columns := map[string]any{
 		"name": r.Name, "suffix": r.Suffix, "status": r.Status, "secret_hash": r.SecretHash,
 		"previous_hash": r.PreviousHash, "previous_until": r.PreviousUntil, "expires_at": r.ExpiresAt,
 		"models": r.Models, "surfaces": r.Surfaces, "scopes": r.Scopes,
 		"routing_profile_id": r.RoutingProfileID, "department_id": r.DepartmentID, "route_id": r.RouteID, "version": r.Version, "revision": r.Revision,
-		"min_revision": r.MinRevision, "updated_at": r.UpdatedAt,
+		"min_revision": r.MinRevision, "updated_at": r.UpdatedAt, "agent": r.Agent,
 	}
+	maps.Copy(columns, r.Limits.changeable())
+	return columns
 }
 
 // APIKeyStore keeps API keys.

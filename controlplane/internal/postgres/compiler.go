@@ -23,7 +23,7 @@ func NewCompiler(db *DB) *Compiler { return &Compiler{runner: db.Runner()} }
 func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compiled, error) {
 	var compiled publish.Compiled
 	err := c.runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if compiled.Snapshot, err = compilePolicy(ctx, ws); err != nil {
+		if compiled.Snapshot, err = c.compile(ctx, ws); err != nil {
 			return err
 		}
 		if compiled.Keys, err = changedKeys(ctx, ws); err != nil {
@@ -39,11 +39,11 @@ func (c *Compiler) Compile(ctx context.Context, ws id.Workspace) (publish.Compil
 }
 
 // Policy implements effective.Policies.
-func (*Compiler) Policy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
-	return compilePolicy(ctx, ws)
+func (c *Compiler) Policy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
+	return c.compile(ctx, ws)
 }
 
-func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
+func (c *Compiler) compile(ctx context.Context, ws id.Workspace) (policy.Snapshot, error) {
 	var own workspaceRow
 	if err := tenant(ctx, ws).Where("id = ?", ws.UUID()).Take(&own).Error; err != nil {
 		return policy.Snapshot{}, translate(err, "compile the workspace")
@@ -84,6 +84,10 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 	if err != nil {
 		return policy.Snapshot{}, err
 	}
+	limits, err := c.limits(ctx, ws)
+	if err != nil {
+		return policy.Snapshot{}, err
+	}
 	w := own.workspace()
 	s := policy.Snapshot{
 		Workspace: ws, Revision: revision.Revision, Status: w.Status,
@@ -92,7 +96,7 @@ func compilePolicy(ctx context.Context, ws id.Workspace) (policy.Snapshot, error
 		Profiles:    profiles, Profile: settings.Profile,
 		Departments: departments, Guardrails: guardrails,
 		Routes: routes, Presets: presets,
-		Auto: auto,
+		Auto: auto, Limits: limits,
 	}
 	if err := record(ctx, ws, &s); err != nil {
 		return policy.Snapshot{}, err

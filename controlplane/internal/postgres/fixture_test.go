@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
@@ -74,6 +75,14 @@ func guardrailOf(ws id.Workspace) guardrail.Guardrail {
 	g := fill.Value[guardrail.Guardrail](1)
 	g.ID, g.Workspace, g.Version = id.FromUUID[id.GuardrailKind](ws.UUID()), ws, 1
 	return g
+}
+
+// budgetOf is a budget that the department of newWorkspace may have.
+func budgetOf(owner workspace.Member) budget.Budget {
+	b := fill.Value[budget.Budget](2)
+	b.ID, b.Workspace, b.CreatedBy, b.Version = id.FromUUID[id.BudgetKind](owner.Workspace.UUID()), owner.Workspace, owner.User, 1
+	b.Target, b.Interval = budget.Target{Department: departmentOf(owner.Workspace).ID}, policy.Weekly
+	return b
 }
 
 // routeOf is the dynamic route that newWorkspace gives each workspace.

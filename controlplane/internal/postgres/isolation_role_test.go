@@ -32,13 +32,14 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		require.NoError(t, NewRouteDeploymentStore().Add(ctx, w.ID, deploymentOf(w.ID)))
 		storeRollout(ctx, t, owner)
 		storePreset(ctx, t, owner)
+		require.NoError(t, NewBudgetStore().Create(ctx, w.ID, budgetOf(owner)))
 		if _, _, err := NewBYOKVerifications().Claim(ctx, w.ID, brought.ID, byok.VerifyPace); err != nil {
 			return err
 		}
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
 	require.NoError(t, addTrials(t.Context(), db.system.sql, []usage.Trial{{Workspace: w.ID, Rollout: rolloutOf(owner).ID, Cell: tally.Cell{Requests: 1}}}))
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "dynamic_routes", "dynamic_route_versions", "dynamic_route_deployments", "dynamic_route_rollouts", "dynamic_route_rollout_counts", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "guardrails", "guardrail_keys", "guardrail_members", "budgets", "dynamic_routes", "dynamic_route_versions", "dynamic_route_deployments", "dynamic_route_rollouts", "dynamic_route_rollout_counts", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
@@ -60,7 +61,7 @@ func TestTheSystemRoleIsConfined(t *testing.T) {
 	for _, statement := range []string{
 		"SELECT * FROM audit_events", "DELETE FROM workspaces", "UPDATE workspaces SET name = 'x'",
 		"SELECT name FROM byok_credentials", "UPDATE byok_credentials SET sealed = ''", "DELETE FROM byok_credentials",
-		"UPDATE presets SET draft = '{}'", "UPDATE preset_versions SET status = 'deployed'", "SELECT * FROM preset_deployments", "SELECT * FROM publishers",
+		"UPDATE presets SET draft = '{}'", "UPDATE preset_versions SET status = 'deployed'", "SELECT * FROM preset_deployments", "SELECT * FROM publishers", "SELECT * FROM budgets",
 		"UPDATE dynamic_route_rollouts SET state = 'aborted'", "DELETE FROM dynamic_route_rollout_counts", "UPDATE dynamic_route_versions SET status = 'deployed'",
 		"UPDATE api_keys SET status = 'active'", "UPDATE management_keys SET secret_hash = ''",
 		"INSERT INTO members (workspace_id, user_id, role, created_at) VALUES (gen_random_uuid(), gen_random_uuid(), 'owner', now())",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
@@ -18,6 +19,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/replay"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // A store called in another workspace's transaction, or in none, does nothing.
@@ -231,6 +233,36 @@ func TestStoresRefuseOtherScopes(t *testing.T) {
 		"guardrail.Bound": func(ctx context.Context) error { _, err := NewGuardrailStore().Bound(ctx, a.ID); return err },
 		"guardrail.Bindings": func(ctx context.Context) error {
 			_, err := NewGuardrailStore().Bindings(ctx, a.ID, guardrailOf(a.ID).ID)
+			return err
+		},
+		"budget.Create": func(ctx context.Context) error { return NewBudgetStore().Create(ctx, a.ID, budgetOf(ownerA)) },
+		"budget.Get": func(ctx context.Context) error {
+			_, err := NewBudgetStore().Get(ctx, a.ID, budgetOf(ownerA).ID)
+			return err
+		},
+		"budget.Update": func(ctx context.Context) error { return NewBudgetStore().Update(ctx, a.ID, budgetOf(ownerA)) },
+		"budget.Delete": func(ctx context.Context) error { return NewBudgetStore().Delete(ctx, a.ID, budgetOf(ownerA).ID) },
+		"budget.Count":  func(ctx context.Context) error { _, err := NewBudgetStore().Count(ctx, a.ID); return err },
+		"budget.List": func(ctx context.Context) error {
+			_, err := NewBudgetStore().List(ctx, a.ID, true, page.Query{}, budget.Filter{})
+			return err
+		},
+		"budget.ReleaseDepartment": func(ctx context.Context) error {
+			_, err := NewBudgetStore().ReleaseDepartment(ctx, a.ID, departmentOf(a.ID).ID)
+			return err
+		},
+		"budget.ReleaseGuardrail": func(ctx context.Context) error {
+			_, err := NewBudgetStore().ReleaseGuardrail(ctx, a.ID, guardrailOf(a.ID).ID)
+			return err
+		},
+		"budget targets.Department": func(ctx context.Context) error {
+			return BudgetTargets{}.Department(ctx, a.ID, departmentOf(a.ID).ID)
+		},
+		"budget targets.Guardrail": func(ctx context.Context) error {
+			return BudgetTargets{}.Guardrail(ctx, a.ID, guardrailOf(a.ID).ID)
+		},
+		"spending.Spent": func(ctx context.Context) error {
+			_, err := NewSpendingStore().Spent(ctx, a.ID, []wire.Account{wire.AccountWorkspace}, epoch)
 			return err
 		},
 		"preset.Create": func(ctx context.Context) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
@@ -16,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/preset"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/profile"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -40,11 +42,13 @@ func TestStoresShowNothingOfOthers(t *testing.T) {
 		require.NoError(t, NewGuardrailStore().Create(ctx, a.ID, guardrailOf(a.ID)))
 		require.NoError(t, NewGuardrailKeys().Add(ctx, a.ID, guardrailOf(a.ID).ID, []id.Key{key.ID}, epoch))
 		storePreset(ctx, t, ownerA)
+		require.NoError(t, NewBudgetStore().Create(ctx, a.ID, budgetOf(ownerA)))
 		return NewAuditStore().Append(ctx, a.ID, event)
 	})
 	notFound := func(err error) { t.Helper(); require.True(t, fault.Is(err, fault.NotFound), "%v", err) }
 
 	in(t, db, b.ID, func(ctx context.Context) error {
+		seesNoBudget(ctx, t, b.ID, ownerA)
 		_, err := NewAPIKeyStore().Get(ctx, b.ID, key.ID)
 		notFound(err)
 		stolen := key
@@ -283,6 +287,7 @@ func TestWritesForOthersAreRefused(t *testing.T) {
 			return NewProfileStore().Create(ctx, b.ID, p)
 		},
 		"guardrail": func(ctx context.Context) error { return NewGuardrailStore().Create(ctx, b.ID, guardrailOf(a.ID)) },
+		"budget":    func(ctx context.Context) error { return NewBudgetStore().Create(ctx, b.ID, budgetOf(ownerA)) },
 		"dynamic route": func(ctx context.Context) error {
 			r := routeOf(a.ID)
 			r.ID = id.New[id.RouteKind](testIDs)
@@ -333,4 +338,35 @@ func auditEvent(ws id.Workspace) audit.Event {
 		Action: "key.create", TargetType: "key", TargetID: "key_x", Diff: []audit.Change{{Path: "status", After: string(policy.KeyActive)}},
 		RequestID: "req", Revision: 1,
 	}
+}
+
+// seesNoBudget calls every method under ws for budgetOf of the other workspace.
+func seesNoBudget(ctx context.Context, t *testing.T, ws id.Workspace, other workspace.Member) {
+	t.Helper()
+	store, theirs := NewBudgetStore(), budgetOf(other)
+	_, err := store.Get(ctx, ws, theirs.ID)
+	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
+	changed := theirs
+	changed.Version++
+	require.True(t, fault.Is(store.Update(ctx, ws, changed), fault.NotFound))
+	require.True(t, fault.Is(store.Delete(ctx, ws, theirs.ID), fault.NotFound))
+	for _, departments := range []bool{false, true} {
+		list, err := store.List(ctx, ws, departments, page.Query{}, budget.Filter{})
+		require.NoError(t, err)
+		require.Empty(t, list.Items)
+	}
+	n, err := store.Count(ctx, ws)
+	require.NoError(t, err)
+	require.Zero(t, n)
+	released, err := store.ReleaseDepartment(ctx, ws, theirs.Target.Department)
+	require.NoError(t, err)
+	require.Empty(t, released)
+	released, err = store.ReleaseGuardrail(ctx, ws, guardrailOf(other.Workspace).ID)
+	require.NoError(t, err)
+	require.Empty(t, released)
+	require.True(t, fault.Is(BudgetTargets{}.Department(ctx, ws, theirs.Target.Department), fault.NotFound))
+	require.True(t, fault.Is(BudgetTargets{}.Guardrail(ctx, ws, guardrailOf(other.Workspace).ID), fault.NotFound))
+	compiled, err := (&Compiler{}).limits(ctx, ws)
+	require.NoError(t, err)
+	require.Nil(t, compiled)
 }

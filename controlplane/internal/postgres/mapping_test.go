@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
@@ -45,6 +46,8 @@ func TestRowsRoundTrip(t *testing.T) {
 		require.Equal(t, d, departmentRowOf(d).department())
 		p := fill.Value[profile.Profile](seed)
 		require.Equal(t, p, profileRowOf(p).profile())
+		money := fill.Value[budget.Budget](seed)
+		require.Equal(t, money, budgetRowOf(money).budget())
 		g := fill.Value[guardrail.Guardrail](seed)
 		require.Equal(t, g, guardrailRowOf(g).guardrail())
 		bound := fill.Value[guardrail.Binding[id.KeyKind]](seed)
@@ -76,6 +79,7 @@ func TestRowsRoundTrip(t *testing.T) {
 	require.Empty(t, fill.Zero(autoRoutingRowOf(fill.Value[id.Workspace](1), fill.Value[autorouting.Config](1))))
 	require.Empty(t, fill.Zero(departmentRowOf(fill.Value[department.Department](1))))
 	require.Empty(t, fill.Zero(profileRowOf(fill.Value[profile.Profile](1))))
+	require.Empty(t, fill.Zero(budgetRowOf(fill.Value[budget.Budget](1))))
 	require.Empty(t, fill.Zero(guardrailRowOf(fill.Value[guardrail.Guardrail](1))))
 	require.Empty(t, fill.Zero(routeRowOf(fill.Value[dynamicroute.Route](1))))
 	require.Empty(t, fill.Zero(routeDeploymentRowOf(fill.Value[dynamicroute.Deployment](1))))
@@ -129,15 +133,18 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 		changeable map[string]any
 		fixed      []string
 	}{
-		"workspace":       {workspaceRow{}, workspaceRow{}.changeable(), []string{"id", "created_at"}},
-		"api key":         {apiKeyRow{}, apiKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
-		"management key":  {managementKeyRow{}, managementKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
-		"provider key":    {byokRow{}, byokRow{}.changeable(), []string{"id", "workspace_id", "provider", "created_by", "created_at", "verification"}},
-		"settings":        {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
-		"auto routing":    {autoRoutingRow{}, autoRoutingRow{}.changeable(), []string{"workspace_id"}},
-		"department":      {departmentRow{}, departmentRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
-		"dynamic route":   {routeRow{}, routeRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
-		"preset":          {presetRow{}, presetRow{}.changeable(), []string{"id", "workspace_id", "slug", "created_by", "created_at"}},
+		"workspace":      {workspaceRow{}, workspaceRow{}.changeable(), []string{"id", "created_at"}},
+		"api key":        {apiKeyRow{}, apiKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
+		"management key": {managementKeyRow{}, managementKeyRow{}.changeable(), []string{"id", "workspace_id", "kid", "created_by", "created_at", "last_used_at"}},
+		"provider key":   {byokRow{}, byokRow{}.changeable(), []string{"id", "workspace_id", "provider", "created_by", "created_at", "verification"}},
+		"settings":       {settingsRow{}, settingsRow{}.changeable(), []string{"workspace_id"}},
+		"auto routing":   {autoRoutingRow{}, autoRoutingRow{}.changeable(), []string{"workspace_id"}},
+		"department":     {departmentRow{}, departmentRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+		"dynamic route":  {routeRow{}, routeRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
+		"preset":         {presetRow{}, presetRow{}.changeable(), []string{"id", "workspace_id", "slug", "created_by", "created_at"}},
+		"budget": {budgetRow{}, budgetRow{}.changeable(), []string{
+			"id", "workspace_id", "department_id", "guardrail_id", "agent", "interval", "created_by", "created_at",
+		}},
 		"guardrail":       {guardrailRow{}, guardrailRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 		"routing profile": {profileRow{}, profileRow{}.changeable(), []string{"id", "workspace_id", "created_at"}},
 	}
@@ -155,6 +162,10 @@ func TestUpdatesWriteEveryColumn(t *testing.T) {
 func columnsOf(row any) []string {
 	var list []string
 	for f := range reflect.TypeOf(row).Fields() {
+		if f.Tag.Get("gorm") == "embedded" {
+			list = append(list, columnsOf(reflect.Zero(f.Type).Interface())...)
+			continue
+		}
 		_, rest, _ := strings.Cut(f.Tag.Get("gorm"), "column:")
 		name, _, _ := strings.Cut(rest, ";")
 		list = append(list, name)

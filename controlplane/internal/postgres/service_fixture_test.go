@@ -13,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
@@ -62,6 +63,8 @@ type services struct {
 	profiles    *profile.Service
 	departments *department.Service
 	guardrails  *guardrail.Service
+	budgets     *budget.Service
+	ofDepts     *budget.Service
 	routes      *dynamicroute.Service
 	rollouts    *rollout.Service
 	presets     *preset.Service
@@ -112,13 +115,17 @@ func openServices(t *testing.T) *services {
 	mutator := deploy.New(runner, NewPublicationStore(), NewAuditStore(), testIDs, c.now)
 	keyring, err := seal.New()
 	require.NoError(t, err)
+	budgets := budget.Deps{
+		Runner: runner, Store: NewBudgetStore(), Directory: NewBudgetStore(), Targets: BudgetTargets{}, Spending: NewSpendingStore(),
+		Mutator: mutator, IDs: testIDs, Now: c.now,
+	}
 	standings := preset.NewStandings(runner, NewPresetStore(), NewPresetVersions(), NewPresetCommons(db))
 	routes := dynamicroute.NewService(dynamicroute.Deps{
 		Runner: runner, Store: NewRouteStore(), Directory: NewRouteStore(), Versions: NewRouteVersionStore(), Deployments: NewRouteDeploymentStore(),
 		Keys: NewRouteKeys(), Rollouts: NewRolloutStore(), Mutator: mutator, Offered: models, Presets: standings, IDs: testIDs, Now: c.now,
 	})
 	return &services{
-		db: db, clock: c, standings: standings, routes: routes,
+		db: db, clock: c, budgets: budget.NewService(budgets), ofDepts: budget.NewDepartments(budgets), standings: standings, routes: routes,
 		rollouts: rollout.NewService(rollout.Deps{Runner: runner, Store: NewRolloutStore(), Routes: routes, Mutator: mutator, IDs: testIDs, Now: c.now}),
 		workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: NewWorkspaceStore(), Directory: NewWorkspaceDirectory(),
@@ -127,7 +134,7 @@ func openServices(t *testing.T) *services {
 		}),
 		keys: apikey.NewService(apikey.Deps{
 			Runner: runner, Store: NewAPIKeyStore(), Mutator: mutator, Profiles: NewProfileStore(), Departments: NewDepartmentStore(),
-			Guardrails: NewGuardrailStore(), Routes: NewRouteStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
+			Guardrails: NewGuardrailStore(), Routes: NewRouteStore(), Spending: NewSpendingStore(), IDs: testIDs, Rand: rand.Reader, Now: c.now,
 		}),
 		management: managementkey.NewService(managementkey.Deps{
 			Runner: runner, System: system, Store: NewManagementKeyStore(), Directory: NewManagementKeyDirectory(), Mutator: mutator,
@@ -143,7 +150,7 @@ func openServices(t *testing.T) *services {
 		}),
 		auto: autorouting.NewService(autorouting.Deps{Runner: runner, Store: NewAutoRoutingStore(), Mutator: mutator, Now: c.now}),
 		departments: department.NewService(department.Deps{
-			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Profiles: NewProfileStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
+			Runner: runner, Store: NewDepartmentStore(), Directory: NewDepartmentStore(), Profiles: NewProfileStore(), Budgets: NewBudgetStore(), Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		effective: effective.NewService(effective.Deps{
 			Runner: runner, Policies: NewCompiler(db), Keys: NewAPIKeyStore(), Routes: NewRouteStore(), Source: models, Now: c.now,
@@ -153,7 +160,7 @@ func openServices(t *testing.T) *services {
 		}),
 		guardrails: guardrail.NewService(guardrail.Deps{
 			Runner: runner, Store: NewGuardrailStore(), Directory: NewGuardrailStore(), Keys: NewGuardrailKeys(), Members: NewGuardrailMembers(),
-			Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
+			Budgets: NewBudgetStore(), Mutator: mutator, Offered: models, IDs: testIDs, Now: c.now,
 		}),
 		presets: preset.NewService(preset.Deps{
 			Runner: runner, Store: NewPresetStore(), Versions: NewPresetVersions(), Deployments: NewPresetDeployments(), Publishers: NewPresetStore(),

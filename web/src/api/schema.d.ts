@@ -1471,6 +1471,104 @@ export interface paths {
         patch: operations["updateDepartment"];
         trace?: never;
     };
+    "/v1/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The budgets of the workspace, of guardrails and of agents and where they stand, newest first */
+        get: operations["listBudgets"];
+        put?: never;
+        /**
+         * Create a budget
+         * @description One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+         */
+        post: operations["createBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/budgets/{budget_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A budget id, `budget_…`. */
+                budget_id: components["parameters"]["BudgetID"];
+            };
+            cookie?: never;
+        };
+        /** One budget and where it stands */
+        get: operations["getBudget"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a budget
+         * @description Nothing is held to it any more.
+         */
+        delete: operations["deleteBudget"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a budget
+         * @description What was spent so far counts toward a new limit.
+         */
+        patch: operations["updateBudget"];
+        trace?: never;
+    };
+    "/v1/department-budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The budgets of departments and where they stand, newest first */
+        get: operations["listDepartmentBudgets"];
+        put?: never;
+        /**
+         * Create a budget of a department
+         * @description What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+         */
+        post: operations["createDepartmentBudget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/department-budgets/{budget_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A budget id, `budget_…`. */
+                budget_id: components["parameters"]["BudgetID"];
+            };
+            cookie?: never;
+        };
+        /** One budget and where it stands */
+        get: operations["getDepartmentBudget"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a budget
+         * @description Nothing is held to it any more.
+         */
+        delete: operations["deleteDepartmentBudget"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a budget
+         * @description What was spent so far counts toward a new limit.
+         */
+        patch: operations["updateDepartmentBudget"];
+        trace?: never;
+    };
     "/v1/audit-events": {
         parameters: {
             query?: never;
@@ -1588,6 +1686,27 @@ export interface paths {
         };
         /** Requests, tokens and cost over time */
         get: operations["getUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/spend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is spent in the windows of now, and what that comes to by their ends
+         * @description Of the whole workspace, or of the one key, department, guardrail or agent that is named. It comes from the totals that limits
+         *     and budgets are held against, which count what a request costs when it ends; `getUsage` splits the same requests by model and provider.
+         */
+        get: operations["getSpend"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1989,10 +2108,80 @@ export interface components {
             department_id?: string;
             /** @description The dynamic route that is attached to it. */
             dynamic_route_id?: string;
+            limits: components["schemas"]["KeyLimits"];
+            enforcement: components["schemas"]["Enforcement"];
+            /** @description What the providers charge the workspace's own credentials counts toward the costs too. */
+            include_byok_in_limit: boolean;
+            /** @description Its requests are refused as if a limit were reached, until that is taken back. */
+            soft_blocked: boolean;
+            /** @description The agent that its requests are of when they name none. */
+            agent?: string;
+            usage?: components["schemas"]["KeyUsage"];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        /** @description What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used. */
+        KeyLimits: {
+            daily: components["schemas"]["KeyWindow"];
+            weekly: components["schemas"]["KeyWindow"];
+            monthly: components["schemas"]["KeyWindow"];
+        };
+        KeyWindow: {
+            /**
+             * Format: int64
+             * @description null for no limit.
+             */
+            requests: number | null;
+            /** @description null for no limit. */
+            cost_usd: string | null;
+            /** Format: int64 */
+            cost_nanos: number | null;
+        };
+        /** @description What the key used in the windows of now. Not in the answers to changes. */
+        KeyUsage: {
+            daily: components["schemas"]["KeyWindowUsage"];
+            weekly: components["schemas"]["KeyWindowUsage"];
+            monthly: components["schemas"]["KeyWindowUsage"];
+        };
+        KeyWindowUsage: {
+            /** Format: int64 */
+            requests: number;
+            /**
+             * Format: int64
+             * @description null without a limit.
+             */
+            requests_remaining: number | null;
+            /** @description What counts toward a limit of the cost. */
+            cost_usd: string;
+            /** Format: int64 */
+            cost_nanos: number;
+            /** @description null without a limit. */
+            cost_remaining_usd: string | null;
+            /** Format: int64 */
+            cost_remaining_nanos: number | null;
+            /** @description What providers charged the workspace's own credentials, which counts with include_byok_in_limit only. */
+            byok_cost_usd: string;
+            /** Format: int64 */
+            byok_cost_nanos: number;
+            /** @description A limit of the window is reached. */
+            exceeded: boolean;
+            /** Format: date-time */
+            window_start: string;
+            /** Format: date-time */
+            reset_at: string;
+        };
+        /** @description What is absent stays, and null takes a limit away. For owners and admins. */
+        KeyLimitsInput: {
+            daily?: components["schemas"]["KeyWindowInput"];
+            weekly?: components["schemas"]["KeyWindowInput"];
+            monthly?: components["schemas"]["KeyWindowInput"];
+        };
+        KeyWindowInput: {
+            /** Format: int64 */
+            requests?: number | null;
+            cost_usd?: string | null;
         };
         IssuedKey: components["schemas"]["Key"] & {
             /** @description The plaintext. Absent when the answer is repeated for an Idempotency-Key. */
@@ -2026,6 +2215,14 @@ export interface components {
             routing_profile_id?: string;
             /** @description The department that it belongs to. For owners and admins. */
             department_id?: string;
+            limits?: components["schemas"]["KeyLimitsInput"];
+            enforcement?: components["schemas"]["Enforcement"];
+            /** @description What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins. */
+            include_byok_in_limit?: boolean;
+            /** @description Refuse its requests as if a limit were reached, until that is taken back. For owners and admins. */
+            soft_blocked?: boolean;
+            /** @description The agent that its requests are of when they name none. For owners and admins. */
+            agent?: string;
         };
         KeyPatch: {
             name?: string;
@@ -2040,6 +2237,14 @@ export interface components {
             routing_profile_id?: string | null;
             /** @description null takes it out of its department. For owners and admins. */
             department_id?: string | null;
+            limits?: components["schemas"]["KeyLimitsInput"];
+            enforcement?: components["schemas"]["Enforcement"];
+            /** @description What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins. */
+            include_byok_in_limit?: boolean;
+            /** @description Refuse its requests as if a limit were reached, until that is taken back. For owners and admins. */
+            soft_blocked?: boolean;
+            /** @description null takes it away. For owners and admins. */
+            agent?: string | null;
         };
         /**
          * @description Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
@@ -3363,6 +3568,158 @@ export interface components {
             /** @description null unbinds it. */
             routing_profile_id?: string | null;
         };
+        /** @description A decimal amount in USD, above 0. */
+        LimitUSD: string;
+        /**
+         * @description `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+         *     before it is sent, so that the limit is never passed.
+         * @enum {string}
+         */
+        Enforcement: "track" | "reserve";
+        /**
+         * @description UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+         * @enum {string}
+         */
+        BudgetInterval: "daily" | "weekly" | "monthly" | "lifetime";
+        /**
+         * @description UTC days, weeks from Monday, and months.
+         * @enum {string}
+         */
+        DepartmentBudgetInterval: "daily" | "weekly" | "monthly";
+        /** @description What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime. */
+        SpendProjection: {
+            /** @description At the pace of the window so far; null in its first hour. */
+            linear_usd: string | null;
+            /** Format: int64 */
+            linear_nanos: number | null;
+            /** @description With what the weekdays that are left usually cost, by the 28 days before today; null while one of them was never seen whole. */
+            weekday_usd: string | null;
+            /** Format: int64 */
+            weekday_nanos: number | null;
+        };
+        Budget: {
+            id: string;
+            interval: components["schemas"]["BudgetInterval"];
+            /** @description The guardrail that it is about. */
+            guardrail_id?: string;
+            /** @description The agent that it is about. */
+            agent?: string;
+            enforcement: components["schemas"]["Enforcement"];
+            /** @description What the providers charge the workspace's own credentials counts too. */
+            include_byok: boolean;
+            limit_usd: string;
+            /** Format: int64 */
+            limit_nanos: number;
+            /** @description What counts toward it in the window of now. */
+            usage_usd: string;
+            /** Format: int64 */
+            usage_nanos: number;
+            /** @description What is left; never below 0. */
+            remaining_usd: string;
+            /** Format: int64 */
+            remaining_nanos: number;
+            /** @description `usage` as a part of `limit`, rounded down to four decimals. */
+            share: number;
+            /** @description The limit is reached. */
+            exceeded: boolean;
+            /**
+             * Format: date-time
+             * @description null of a lifetime.
+             */
+            window_start: string | null;
+            /**
+             * Format: date-time
+             * @description When it begins anew; null of a lifetime.
+             */
+            reset_at: string | null;
+            projection: components["schemas"]["SpendProjection"];
+            /** @description The user who created it. */
+            created_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        BudgetOne: {
+            data: components["schemas"]["Budget"];
+        };
+        BudgetChange: {
+            data: components["schemas"]["Budget"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        BudgetList: {
+            data: components["schemas"]["Budget"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        NewBudget: {
+            interval: components["schemas"]["BudgetInterval"];
+            limit_usd: components["schemas"]["LimitUSD"];
+            enforcement?: components["schemas"]["Enforcement"];
+            /** @description false when absent. */
+            include_byok?: boolean;
+            guardrail_id?: string;
+            /** @description Excludes guardrail_id. */
+            agent?: string;
+        };
+        BudgetPatch: {
+            limit_usd?: components["schemas"]["LimitUSD"];
+            enforcement?: components["schemas"]["Enforcement"];
+            include_byok?: boolean;
+        };
+        DepartmentBudget: {
+            id: string;
+            interval: components["schemas"]["DepartmentBudgetInterval"];
+            /** @description The department that it is about. */
+            department_id: string;
+            limit_usd: string;
+            /** Format: int64 */
+            limit_nanos: number;
+            /** @description What counts toward it in the window of now. */
+            usage_usd: string;
+            /** Format: int64 */
+            usage_nanos: number;
+            /** @description What is left; never below 0. */
+            remaining_usd: string;
+            /** Format: int64 */
+            remaining_nanos: number;
+            /** @description `usage` as a part of `limit`, rounded down to four decimals. */
+            share: number;
+            /** @description The limit is reached. */
+            exceeded: boolean;
+            /** Format: date-time */
+            window_start: string;
+            /**
+             * Format: date-time
+             * @description When it begins anew.
+             */
+            reset_at: string;
+            projection: components["schemas"]["SpendProjection"];
+            /** @description The user who created it. */
+            created_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        DepartmentBudgetOne: {
+            data: components["schemas"]["DepartmentBudget"];
+        };
+        DepartmentBudgetChange: {
+            data: components["schemas"]["DepartmentBudget"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        DepartmentBudgetList: {
+            data: components["schemas"]["DepartmentBudget"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        NewDepartmentBudget: {
+            department_id: string;
+            interval: components["schemas"]["DepartmentBudgetInterval"];
+            limit_usd: components["schemas"]["LimitUSD"];
+        };
+        DepartmentBudgetPatch: {
+            limit_usd: components["schemas"]["LimitUSD"];
+        };
         Actor: {
             /** @enum {string} */
             kind: "management_key" | "operator" | "system" | "user";
@@ -3653,6 +4010,56 @@ export interface components {
         UsageOne: {
             data: components["schemas"]["Usage"];
         };
+        SpendDay: {
+            /**
+             * Format: date-time
+             * @description The beginning of the UTC day.
+             */
+            start: string;
+            /** Format: int64 */
+            requests: number;
+            /** @description Everything. */
+            cost_usd: string;
+            /** Format: int64 */
+            cost_nanos: number;
+            /** @description The part of it that providers charged the workspace's own credentials. */
+            byok_cost_usd: string;
+            /** Format: int64 */
+            byok_cost_nanos: number;
+        };
+        SpendWindow: {
+            interval: components["schemas"]["BudgetInterval"];
+            /**
+             * Format: date-time
+             * @description null of a lifetime.
+             */
+            window_start: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends; null of a lifetime.
+             */
+            reset_at: string | null;
+            /** Format: int64 */
+            requests: number;
+            /** @description Everything. */
+            cost_usd: string;
+            /** Format: int64 */
+            cost_nanos: number;
+            /** @description The part of it that providers charged the workspace's own credentials. */
+            byok_cost_usd: string;
+            /** Format: int64 */
+            byok_cost_nanos: number;
+            projection: components["schemas"]["SpendProjection"];
+        };
+        Spend: {
+            /** @description The day, the week and the month of now; of the workspace, guardrails and agents the lifetime too. */
+            windows: components["schemas"]["SpendWindow"][];
+            /** @description The days with spending of the last four weeks, and of the month, oldest first. */
+            days: components["schemas"]["SpendDay"][];
+        };
+        SpendOne: {
+            data: components["schemas"]["Spend"];
+        };
         WorkspaceTags: {
             workspace_id: string;
             name: string;
@@ -3791,6 +4198,8 @@ export interface components {
         KeyID: string;
         /** @description A department id, `dept_…`. */
         DepartmentID: string;
+        /** @description A budget id, `budget_…`. */
+        BudgetID: string;
         /** @description A guardrail id, `guard_…`. */
         GuardrailID: string;
         /** @description A dynamic route id, `route_…`. */
@@ -7280,6 +7689,378 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    listBudgets: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only those of this interval. */
+                interval?: components["schemas"]["BudgetInterval"];
+                /** @description Only those of this guardrail. */
+                guardrail_id?: string;
+                /** @description Only those of this agent. */
+                agent?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of budgets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createBudget: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBudget"];
+            };
+        };
+        responses: {
+            /** @description The budget and where it stands. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetChange"];
+                };
+            };
+            /** @description The budget and where it stands. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A budget id, `budget_…`. */
+                budget_id: components["parameters"]["BudgetID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budget. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteBudget: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A budget id, `budget_…`. */
+                budget_id: components["parameters"]["BudgetID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budget is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The budget is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateBudget: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A budget id, `budget_…`. */
+                budget_id: components["parameters"]["BudgetID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BudgetPatch"];
+            };
+        };
+        responses: {
+            /** @description The budget as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetChange"];
+                };
+            };
+            /** @description The budget as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listDepartmentBudgets: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only those of this interval. */
+                interval?: components["schemas"]["DepartmentBudgetInterval"];
+                /** @description Only those of this department. */
+                department_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of budgets. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentBudgetList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createDepartmentBudget: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewDepartmentBudget"];
+            };
+        };
+        responses: {
+            /** @description The budget and where it stands. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentBudgetChange"];
+                };
+            };
+            /** @description The budget and where it stands. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentBudgetChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getDepartmentBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A budget id, `budget_…`. */
+                budget_id: components["parameters"]["BudgetID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budget. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentBudgetOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteDepartmentBudget: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A budget id, `budget_…`. */
+                budget_id: components["parameters"]["BudgetID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budget is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The budget is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateDepartmentBudget: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A budget id, `budget_…`. */
+                budget_id: components["parameters"]["BudgetID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DepartmentBudgetPatch"];
+            };
+        };
+        responses: {
+            /** @description The budget as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentBudgetChange"];
+                };
+            };
+            /** @description The budget as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DepartmentBudgetChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     listAuditEvents: {
         parameters: {
             query?: {
@@ -7482,6 +8263,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsageOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getSpend: {
+        parameters: {
+            query?: {
+                /** @description Of this API key. */
+                key_id?: string;
+                /** @description Of what counts toward this department. */
+                department_id?: string;
+                /** @description Of what counts toward this guardrail. */
+                guardrail_id?: string;
+                /** @description Of this agent. */
+                agent?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is spent. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpendOne"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -89,22 +89,22 @@ func (e BoundGuardrailScope) Valid() bool {
 
 // Defines values for BudgetAlertInterval.
 const (
-	Daily    BudgetAlertInterval = "daily"
-	Lifetime BudgetAlertInterval = "lifetime"
-	Monthly  BudgetAlertInterval = "monthly"
-	Weekly   BudgetAlertInterval = "weekly"
+	BudgetAlertIntervalDaily    BudgetAlertInterval = "daily"
+	BudgetAlertIntervalLifetime BudgetAlertInterval = "lifetime"
+	BudgetAlertIntervalMonthly  BudgetAlertInterval = "monthly"
+	BudgetAlertIntervalWeekly   BudgetAlertInterval = "weekly"
 )
 
 // Valid indicates whether the value is a known member of the BudgetAlertInterval enum.
 func (e BudgetAlertInterval) Valid() bool {
 	switch e {
-	case Daily:
+	case BudgetAlertIntervalDaily:
 		return true
-	case Lifetime:
+	case BudgetAlertIntervalLifetime:
 		return true
-	case Monthly:
+	case BudgetAlertIntervalMonthly:
 		return true
-	case Weekly:
+	case BudgetAlertIntervalWeekly:
 		return true
 	default:
 		return false
@@ -132,6 +132,30 @@ func (e BudgetAlertScope) Valid() bool {
 	case BudgetAlertScopeKey:
 		return true
 	case BudgetAlertScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BudgetInterval.
+const (
+	BudgetIntervalDaily    BudgetInterval = "daily"
+	BudgetIntervalLifetime BudgetInterval = "lifetime"
+	BudgetIntervalMonthly  BudgetInterval = "monthly"
+	BudgetIntervalWeekly   BudgetInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the BudgetInterval enum.
+func (e BudgetInterval) Valid() bool {
+	switch e {
+	case BudgetIntervalDaily:
+		return true
+	case BudgetIntervalLifetime:
+		return true
+	case BudgetIntervalMonthly:
+		return true
+	case BudgetIntervalWeekly:
 		return true
 	default:
 		return false
@@ -207,6 +231,27 @@ func (e ByokVerificationStatus) Valid() bool {
 	case ByokUnreachable:
 		return true
 	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DepartmentBudgetInterval.
+const (
+	DepartmentBudgetIntervalDaily   DepartmentBudgetInterval = "daily"
+	DepartmentBudgetIntervalMonthly DepartmentBudgetInterval = "monthly"
+	DepartmentBudgetIntervalWeekly  DepartmentBudgetInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the DepartmentBudgetInterval enum.
+func (e DepartmentBudgetInterval) Valid() bool {
+	switch e {
+	case DepartmentBudgetIntervalDaily:
+		return true
+	case DepartmentBudgetIntervalMonthly:
+		return true
+	case DepartmentBudgetIntervalWeekly:
 		return true
 	default:
 		return false
@@ -372,6 +417,24 @@ func (e EndpointHealthFiguresState) Valid() bool {
 	case HalfOpen:
 		return true
 	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Enforcement.
+const (
+	Reserve Enforcement = "reserve"
+	Track   Enforcement = "track"
+)
+
+// Valid indicates whether the value is a known member of the Enforcement enum.
+func (e Enforcement) Valid() bool {
+	switch e {
+	case Reserve:
+		return true
+	case Track:
 		return true
 	default:
 		return false
@@ -1120,6 +1183,56 @@ type BoundGuardrail struct {
 // BoundGuardrailScope The widest by which it binds the key.
 type BoundGuardrailScope string
 
+// Budget defines model for Budget.
+type Budget struct {
+	// Agent The agent that it is about.
+	Agent     *string   `json:"agent,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+
+	// Exceeded The limit is reached.
+	Exceeded bool `json:"exceeded"`
+
+	// GuardrailID The guardrail that it is about.
+	GuardrailID *string `json:"guardrail_id,omitempty"`
+	ID          string  `json:"id"`
+
+	// IncludeByok What the providers charge the workspace's own credentials counts too.
+	IncludeByok bool `json:"include_byok"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval   BudgetInterval `json:"interval"`
+	LimitNanos int64          `json:"limit_nanos"`
+	LimitUsd   string         `json:"limit_usd"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection     SpendProjection `json:"projection"`
+	RemainingNanos int64           `json:"remaining_nanos"`
+
+	// RemainingUsd What is left; never below 0.
+	RemainingUsd string `json:"remaining_usd"`
+
+	// ResetAt When it begins anew; null of a lifetime.
+	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
+
+	// Share `usage` as a part of `limit`, rounded down to four decimals.
+	Share      float32   `json:"share"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	UsageNanos int64     `json:"usage_nanos"`
+
+	// UsageUsd What counts toward it in the window of now.
+	UsageUsd string `json:"usage_usd"`
+
+	// WindowStart null of a lifetime.
+	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
+
 // BudgetAlert defines model for BudgetAlert.
 type BudgetAlert struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -1182,6 +1295,39 @@ type BudgetAlertSharesChange struct {
 // BudgetAlertSharesOne defines model for BudgetAlertSharesOne.
 type BudgetAlertSharesOne struct {
 	Data BudgetAlertShares `json:"data"`
+}
+
+// BudgetChange defines model for BudgetChange.
+type BudgetChange struct {
+	Data        Budget         `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// BudgetInterval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+type BudgetInterval string
+
+// BudgetList defines model for BudgetList.
+type BudgetList struct {
+	Data []Budget `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// BudgetOne defines model for BudgetOne.
+type BudgetOne struct {
+	Data Budget `json:"data"`
+}
+
+// BudgetPatch defines model for BudgetPatch.
+type BudgetPatch struct {
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	IncludeByok *bool        `json:"include_byok,omitempty"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd *LimitUSD `json:"limit_usd,omitempty"`
 }
 
 // ByokAPIKeys defines model for ByokAPIKeys.
@@ -1375,6 +1521,73 @@ type Department struct {
 	// RoutingProfileID The routing profile that is bound to it.
 	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
 	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// DepartmentBudget defines model for DepartmentBudget.
+type DepartmentBudget struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it is about.
+	DepartmentID string `json:"department_id"`
+
+	// Exceeded The limit is reached.
+	Exceeded bool   `json:"exceeded"`
+	ID       string `json:"id"`
+
+	// Interval UTC days, weeks from Monday, and months.
+	Interval   DepartmentBudgetInterval `json:"interval"`
+	LimitNanos int64                    `json:"limit_nanos"`
+	LimitUsd   string                   `json:"limit_usd"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection     SpendProjection `json:"projection"`
+	RemainingNanos int64           `json:"remaining_nanos"`
+
+	// RemainingUsd What is left; never below 0.
+	RemainingUsd string `json:"remaining_usd"`
+
+	// ResetAt When it begins anew.
+	ResetAt time.Time `json:"reset_at"`
+
+	// Share `usage` as a part of `limit`, rounded down to four decimals.
+	Share      float32   `json:"share"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	UsageNanos int64     `json:"usage_nanos"`
+
+	// UsageUsd What counts toward it in the window of now.
+	UsageUsd    string    `json:"usage_usd"`
+	WindowStart time.Time `json:"window_start"`
+}
+
+// DepartmentBudgetChange defines model for DepartmentBudgetChange.
+type DepartmentBudgetChange struct {
+	Data        DepartmentBudget `json:"data"`
+	Publication PublicationRef   `json:"publication"`
+}
+
+// DepartmentBudgetInterval UTC days, weeks from Monday, and months.
+type DepartmentBudgetInterval string
+
+// DepartmentBudgetList defines model for DepartmentBudgetList.
+type DepartmentBudgetList struct {
+	Data []DepartmentBudget `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentBudgetOne defines model for DepartmentBudgetOne.
+type DepartmentBudgetOne struct {
+	Data DepartmentBudget `json:"data"`
+}
+
+// DepartmentBudgetPatch defines model for DepartmentBudgetPatch.
+type DepartmentBudgetPatch struct {
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
 }
 
 // DepartmentChange defines model for DepartmentChange.
@@ -2134,6 +2347,10 @@ type EndpointHealthList struct {
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
+// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+// before it is sent, so that the limit is never passed.
+type Enforcement string
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -2344,6 +2561,8 @@ type GuardrailProviders struct {
 
 // IssuedKey defines model for IssuedKey.
 type IssuedKey struct {
+	// Agent The agent that its requests are of when they name none.
+	Agent     *string   `json:"agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
@@ -2353,9 +2572,16 @@ type IssuedKey struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// DynamicRouteID The dynamic route that is attached to it.
-	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
-	ID             string     `json:"id"`
+	DynamicRouteID *string `json:"dynamic_route_id,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+	ExpiresAt   *time.Time  `json:"expires_at,omitempty"`
+	ID          string      `json:"id"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too.
+	IncludeByokInLimit bool `json:"include_byok_in_limit"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -2363,6 +2589,9 @@ type IssuedKey struct {
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Limits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+	Limits KeyLimits `json:"limits"`
 
 	// Models Model ids or patterns with * that it may use; empty allows all.
 	Models []string `json:"models"`
@@ -2372,8 +2601,11 @@ type IssuedKey struct {
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
 
 	// RoutingProfileID The routing profile that is bound to it.
-	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
-	Status           KeyStatus `json:"status"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Its requests are refused as if a limit were reached, until that is taken back.
+	SoftBlocked bool      `json:"soft_blocked"`
+	Status      KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -2381,6 +2613,9 @@ type IssuedKey struct {
 	// Surfaces Surfaces that it may use; empty allows all.
 	Surfaces  []Surface `json:"surfaces"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Usage What the key used in the windows of now. Not in the answers to changes.
+	Usage *KeyUsage `json:"usage,omitempty"`
 }
 
 // IssuedKeyChange defines model for IssuedKeyChange.
@@ -2454,6 +2689,8 @@ type IssuedWebhookChange struct {
 
 // Key defines model for Key.
 type Key struct {
+	// Agent The agent that its requests are of when they name none.
+	Agent     *string   `json:"agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
@@ -2463,13 +2700,23 @@ type Key struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// DynamicRouteID The dynamic route that is attached to it.
-	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
-	ID             string     `json:"id"`
+	DynamicRouteID *string `json:"dynamic_route_id,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+	ExpiresAt   *time.Time  `json:"expires_at,omitempty"`
+	ID          string      `json:"id"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too.
+	IncludeByokInLimit bool `json:"include_byok_in_limit"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Limits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+	Limits KeyLimits `json:"limits"`
 
 	// Models Model ids or patterns with * that it may use; empty allows all.
 	Models []string `json:"models"`
@@ -2479,8 +2726,11 @@ type Key struct {
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
 
 	// RoutingProfileID The routing profile that is bound to it.
-	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
-	Status           KeyStatus `json:"status"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Its requests are refused as if a limit were reached, until that is taken back.
+	SoftBlocked bool      `json:"soft_blocked"`
+	Status      KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -2488,12 +2738,29 @@ type Key struct {
 	// Surfaces Surfaces that it may use; empty allows all.
 	Surfaces  []Surface `json:"surfaces"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Usage What the key used in the windows of now. Not in the answers to changes.
+	Usage *KeyUsage `json:"usage,omitempty"`
 }
 
 // KeyChange defines model for KeyChange.
 type KeyChange struct {
 	Data        Key            `json:"data"`
 	Publication PublicationRef `json:"publication"`
+}
+
+// KeyLimits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+type KeyLimits struct {
+	Daily   KeyWindow `json:"daily"`
+	Monthly KeyWindow `json:"monthly"`
+	Weekly  KeyWindow `json:"weekly"`
+}
+
+// KeyLimitsInput What is absent stays, and null takes a limit away. For owners and admins.
+type KeyLimitsInput struct {
+	Daily   *KeyWindowInput `json:"daily,omitempty"`
+	Monthly *KeyWindowInput `json:"monthly,omitempty"`
+	Weekly  *KeyWindowInput `json:"weekly,omitempty"`
 }
 
 // KeyList defines model for KeyList.
@@ -2511,11 +2778,24 @@ type KeyOne struct {
 
 // KeyPatch defines model for KeyPatch.
 type KeyPatch struct {
+	// Agent null takes it away. For owners and admins.
+	Agent nullable.Nullable[string] `json:"agent,omitempty"`
+
 	// DepartmentID null takes it out of its department. For owners and admins.
 	DepartmentID nullable.Nullable[string] `json:"department_id,omitempty"`
 
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+
 	// ExpiresAt null takes the expiry away.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins.
+	IncludeByokInLimit *bool `json:"include_byok_in_limit,omitempty"`
+
+	// Limits What is absent stays, and null takes a limit away. For owners and admins.
+	Limits *KeyLimitsInput `json:"limits,omitempty"`
 
 	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
 	// is kept as one.
@@ -2524,11 +2804,63 @@ type KeyPatch struct {
 
 	// RoutingProfileID null unbinds it. For owners and admins.
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
-	Surfaces         *SurfaceScopes            `json:"surfaces,omitempty"`
+
+	// SoftBlocked Refuse its requests as if a limit were reached, until that is taken back. For owners and admins.
+	SoftBlocked *bool          `json:"soft_blocked,omitempty"`
+	Surfaces    *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// KeyUsage What the key used in the windows of now. Not in the answers to changes.
+type KeyUsage struct {
+	Daily   KeyWindowUsage `json:"daily"`
+	Monthly KeyWindowUsage `json:"monthly"`
+	Weekly  KeyWindowUsage `json:"weekly"`
+}
+
+// KeyWindow defines model for KeyWindow.
+type KeyWindow struct {
+	CostNanos nullable.Nullable[int64] `json:"cost_nanos"`
+
+	// CostUsd null for no limit.
+	CostUsd nullable.Nullable[string] `json:"cost_usd"`
+
+	// Requests null for no limit.
+	Requests nullable.Nullable[int64] `json:"requests"`
+}
+
+// KeyWindowInput defines model for KeyWindowInput.
+type KeyWindowInput struct {
+	CostUsd  nullable.Nullable[string] `json:"cost_usd,omitempty"`
+	Requests nullable.Nullable[int64]  `json:"requests,omitempty"`
+}
+
+// KeyWindowUsage defines model for KeyWindowUsage.
+type KeyWindowUsage struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd What providers charged the workspace's own credentials, which counts with include_byok_in_limit only.
+	ByokCostUsd        string                   `json:"byok_cost_usd"`
+	CostNanos          int64                    `json:"cost_nanos"`
+	CostRemainingNanos nullable.Nullable[int64] `json:"cost_remaining_nanos"`
+
+	// CostRemainingUsd null without a limit.
+	CostRemainingUsd nullable.Nullable[string] `json:"cost_remaining_usd"`
+
+	// CostUsd What counts toward a limit of the cost.
+	CostUsd string `json:"cost_usd"`
+
+	// Exceeded A limit of the window is reached.
+	Exceeded bool  `json:"exceeded"`
+	Requests int64 `json:"requests"`
+
+	// RequestsRemaining null without a limit.
+	RequestsRemaining nullable.Nullable[int64] `json:"requests_remaining"`
+	ResetAt           time.Time                `json:"reset_at"`
+	WindowStart       time.Time                `json:"window_start"`
+}
 
 // LifecycleAlert defines model for LifecycleAlert.
 type LifecycleAlert struct {
@@ -2581,6 +2913,9 @@ type LifecycleReference struct {
 
 // LifecycleReferenceKind What names the model.
 type LifecycleReferenceKind string
+
+// LimitUSD A decimal amount in USD, above 0.
+type LimitUSD = string
 
 // Log defines model for Log.
 type Log struct {
@@ -2807,6 +3142,26 @@ type ModelRuleOrder struct {
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
+// NewBudget defines model for NewBudget.
+type NewBudget struct {
+	// Agent Excludes guardrail_id.
+	Agent *string `json:"agent,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	GuardrailID *string      `json:"guardrail_id,omitempty"`
+
+	// IncludeByok false when absent.
+	IncludeByok *bool `json:"include_byok,omitempty"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval BudgetInterval `json:"interval"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
+}
+
 // NewByokCredential defines model for NewByokCredential.
 type NewByokCredential struct {
 	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
@@ -2834,6 +3189,17 @@ type NewByokCredential struct {
 type NewDepartment struct {
 	Name             string  `json:"name"`
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
+// NewDepartmentBudget defines model for NewDepartmentBudget.
+type NewDepartmentBudget struct {
+	DepartmentID string `json:"department_id"`
+
+	// Interval UTC days, weeks from Monday, and months.
+	Interval DepartmentBudgetInterval `json:"interval"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
 }
 
 // NewDynamicRoute defines model for NewDynamicRoute.
@@ -2895,11 +3261,24 @@ type NewGuardrail struct {
 
 // NewKey defines model for NewKey.
 type NewKey struct {
+	// Agent The agent that its requests are of when they name none. For owners and admins.
+	Agent *string `json:"agent,omitempty"`
+
 	// DepartmentID The department that it belongs to. For owners and admins.
 	DepartmentID *string `json:"department_id,omitempty"`
 
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+
 	// ExpiresAt In the future; without it the key does not expire.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins.
+	IncludeByokInLimit *bool `json:"include_byok_in_limit,omitempty"`
+
+	// Limits What is absent stays, and null takes a limit away. For owners and admins.
+	Limits *KeyLimitsInput `json:"limits,omitempty"`
 
 	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
 	// is kept as one.
@@ -2907,8 +3286,11 @@ type NewKey struct {
 	Name   string         `json:"name"`
 
 	// RoutingProfileID A routing profile to bind to it. For owners and admins.
-	RoutingProfileID *string        `json:"routing_profile_id,omitempty"`
-	Surfaces         *SurfaceScopes `json:"surfaces,omitempty"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Refuse its requests as if a limit were reached, until that is taken back. For owners and admins.
+	SoftBlocked *bool          `json:"soft_blocked,omitempty"`
+	Surfaces    *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // NewManagementKey Give either a template or scopes.
@@ -3640,8 +4022,75 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// Spend defines model for Spend.
+type Spend struct {
+	// Days The days with spending of the last four weeks, and of the month, oldest first.
+	Days []SpendDay `json:"days"`
+
+	// Windows The day, the week and the month of now; of the workspace, guardrails and agents the lifetime too.
+	Windows []SpendWindow `json:"windows"`
+}
+
+// SpendDay defines model for SpendDay.
+type SpendDay struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd The part of it that providers charged the workspace's own credentials.
+	ByokCostUsd string `json:"byok_cost_usd"`
+	CostNanos   int64  `json:"cost_nanos"`
+
+	// CostUsd Everything.
+	CostUsd  string `json:"cost_usd"`
+	Requests int64  `json:"requests"`
+
+	// Start The beginning of the UTC day.
+	Start time.Time `json:"start"`
+}
+
+// SpendOne defines model for SpendOne.
+type SpendOne struct {
+	Data Spend `json:"data"`
+}
+
 // SpendProfile defines model for SpendProfile.
 type SpendProfile string
+
+// SpendProjection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+type SpendProjection struct {
+	LinearNanos nullable.Nullable[int64] `json:"linear_nanos"`
+
+	// LinearUsd At the pace of the window so far; null in its first hour.
+	LinearUsd    nullable.Nullable[string] `json:"linear_usd"`
+	WeekdayNanos nullable.Nullable[int64]  `json:"weekday_nanos"`
+
+	// WeekdayUsd With what the weekdays that are left usually cost, by the 28 days before today; null while one of them was never seen whole.
+	WeekdayUsd nullable.Nullable[string] `json:"weekday_usd"`
+}
+
+// SpendWindow defines model for SpendWindow.
+type SpendWindow struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd The part of it that providers charged the workspace's own credentials.
+	ByokCostUsd string `json:"byok_cost_usd"`
+	CostNanos   int64  `json:"cost_nanos"`
+
+	// CostUsd Everything.
+	CostUsd string `json:"cost_usd"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval BudgetInterval `json:"interval"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection SpendProjection `json:"projection"`
+	Requests   int64           `json:"requests"`
+
+	// ResetAt When it ends; null of a lifetime.
+	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
+
+	// WindowStart null of a lifetime.
+	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
 
 // Surface defines model for Surface.
 type Surface string
@@ -3986,6 +4435,9 @@ type WorkspaceTagsPatch struct {
 // Author defines model for Author.
 type Author = string
 
+// BudgetID defines model for BudgetID.
+type BudgetID = string
+
 // CredentialID defines model for CredentialID.
 type CredentialID = string
 
@@ -4109,6 +4561,57 @@ type ListAuditEventsParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ListBudgetsParams defines parameters for ListBudgets.
+type ListBudgetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Interval Only those of this interval.
+	Interval *BudgetInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// GuardrailID Only those of this guardrail.
+	GuardrailID *string `form:"guardrail_id,omitempty" json:"guardrail_id,omitempty"`
+
+	// Agent Only those of this agent.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+}
+
+// CreateBudgetParams defines parameters for CreateBudget.
+type CreateBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteBudgetParams defines parameters for DeleteBudget.
+type DeleteBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateBudgetParams defines parameters for UpdateBudget.
+type UpdateBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListByokCredentialsParams defines parameters for ListByokCredentials.
 type ListByokCredentialsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4203,6 +4706,54 @@ type EnableByokCredentialParams struct {
 type VerifyByokCredentialParams struct {
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListDepartmentBudgetsParams defines parameters for ListDepartmentBudgets.
+type ListDepartmentBudgetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Interval Only those of this interval.
+	Interval *DepartmentBudgetInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// DepartmentID Only those of this department.
+	DepartmentID *string `form:"department_id,omitempty" json:"department_id,omitempty"`
+}
+
+// CreateDepartmentBudgetParams defines parameters for CreateDepartmentBudget.
+type CreateDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDepartmentBudgetParams defines parameters for DeleteDepartmentBudget.
+type DeleteDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDepartmentBudgetParams defines parameters for UpdateDepartmentBudget.
+type UpdateDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListDepartmentsParams defines parameters for ListDepartments.
@@ -5120,6 +5671,21 @@ type GetUsageParamsGroupBy string
 // GetUsageParamsInterval defines parameters for GetUsage.
 type GetUsageParamsInterval string
 
+// GetSpendParams defines parameters for GetSpend.
+type GetSpendParams struct {
+	// KeyID Of this API key.
+	KeyID *string `form:"key_id,omitempty" json:"key_id,omitempty"`
+
+	// DepartmentID Of what counts toward this department.
+	DepartmentID *string `form:"department_id,omitempty" json:"department_id,omitempty"`
+
+	// GuardrailID Of what counts toward this guardrail.
+	GuardrailID *string `form:"guardrail_id,omitempty" json:"guardrail_id,omitempty"`
+
+	// Agent Of this agent.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+}
+
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -5246,6 +5812,12 @@ type ListMembersParams struct {
 // SetBudgetAlertSharesJSONRequestBody defines body for SetBudgetAlertShares for application/json ContentType.
 type SetBudgetAlertSharesJSONRequestBody = BudgetAlertShares
 
+// CreateBudgetJSONRequestBody defines body for CreateBudget for application/json ContentType.
+type CreateBudgetJSONRequestBody = NewBudget
+
+// UpdateBudgetJSONRequestBody defines body for UpdateBudget for application/json ContentType.
+type UpdateBudgetJSONRequestBody = BudgetPatch
+
 // CreateByokCredentialJSONRequestBody defines body for CreateByokCredential for application/json ContentType.
 type CreateByokCredentialJSONRequestBody = NewByokCredential
 
@@ -5254,6 +5826,12 @@ type ReorderByokCredentialsJSONRequestBody = ByokOrder
 
 // UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
 type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
+
+// CreateDepartmentBudgetJSONRequestBody defines body for CreateDepartmentBudget for application/json ContentType.
+type CreateDepartmentBudgetJSONRequestBody = NewDepartmentBudget
+
+// UpdateDepartmentBudgetJSONRequestBody defines body for UpdateDepartmentBudget for application/json ContentType.
+type UpdateDepartmentBudgetJSONRequestBody = DepartmentBudgetPatch
 
 // CreateDepartmentJSONRequestBody defines body for CreateDepartment for application/json ContentType.
 type CreateDepartmentJSONRequestBody = NewDepartment
@@ -5497,6 +6075,59 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
 	ListAuditEvents(ctx context.Context, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListBudgets The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+	//
+	// Corresponds with GET /v1/budgets (the `ListBudgets` operationId).
+	ListBudgets(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateBudgetWithBody Create a budget
+	//
+	// One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/budgets (the `CreateBudget` operationId).
+	CreateBudgetWithBody(ctx context.Context, params *CreateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateBudget Create a budget
+	//
+	// One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/budgets (the `CreateBudget` operationId).
+	CreateBudget(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteBudget Delete a budget
+	//
+	// Nothing is held to it any more.
+	//
+	// Corresponds with DELETE /v1/budgets/{budget_id} (the `DeleteBudget` operationId).
+	DeleteBudget(ctx context.Context, budgetID BudgetID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetBudget One budget and where it stands
+	//
+	// Corresponds with GET /v1/budgets/{budget_id} (the `GetBudget` operationId).
+	GetBudget(ctx context.Context, budgetID BudgetID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateBudgetWithBody Change a budget
+	//
+	// What was spent so far counts toward a new limit.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/budgets/{budget_id} (the `UpdateBudget` operationId).
+	UpdateBudgetWithBody(ctx context.Context, budgetID BudgetID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateBudget Change a budget
+	//
+	// What was spent so far counts toward a new limit.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/budgets/{budget_id} (the `UpdateBudget` operationId).
+	UpdateBudget(ctx context.Context, budgetID BudgetID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListByokCredentials The workspace's own provider keys, newest first
 	//
 	// Never the keys themselves; `prefix` and `suffix` are what tells them apart.
@@ -5594,6 +6225,59 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
 	VerifyByokCredential(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
+	//
+	// Corresponds with GET /v1/department-budgets (the `ListDepartmentBudgets` operationId).
+	ListDepartmentBudgets(ctx context.Context, params *ListDepartmentBudgetsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDepartmentBudgetWithBody Create a budget of a department
+	//
+	// What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/department-budgets (the `CreateDepartmentBudget` operationId).
+	CreateDepartmentBudgetWithBody(ctx context.Context, params *CreateDepartmentBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDepartmentBudget Create a budget of a department
+	//
+	// What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/department-budgets (the `CreateDepartmentBudget` operationId).
+	CreateDepartmentBudget(ctx context.Context, params *CreateDepartmentBudgetParams, body CreateDepartmentBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteDepartmentBudget Delete a budget
+	//
+	// Nothing is held to it any more.
+	//
+	// Corresponds with DELETE /v1/department-budgets/{budget_id} (the `DeleteDepartmentBudget` operationId).
+	DeleteDepartmentBudget(ctx context.Context, budgetID BudgetID, params *DeleteDepartmentBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetDepartmentBudget One budget and where it stands
+	//
+	// Corresponds with GET /v1/department-budgets/{budget_id} (the `GetDepartmentBudget` operationId).
+	GetDepartmentBudget(ctx context.Context, budgetID BudgetID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateDepartmentBudgetWithBody Change a budget
+	//
+	// What was spent so far counts toward a new limit.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /v1/department-budgets/{budget_id} (the `UpdateDepartmentBudget` operationId).
+	UpdateDepartmentBudgetWithBody(ctx context.Context, budgetID BudgetID, params *UpdateDepartmentBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateDepartmentBudget Change a budget
+	//
+	// What was spent so far counts toward a new limit.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /v1/department-budgets/{budget_id} (the `UpdateDepartmentBudget` operationId).
+	UpdateDepartmentBudget(ctx context.Context, budgetID BudgetID, params *UpdateDepartmentBudgetParams, body UpdateDepartmentBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListDepartments The workspace's departments, newest first
 	//
@@ -6643,6 +7327,14 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/usage (the `GetUsage` operationId).
 	GetUsage(ctx context.Context, params *GetUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetSpend What is spent in the windows of now, and what that comes to by their ends
+	//
+	// Of the whole workspace, or of the one key, department, guardrail or agent that is named. It comes from the totals that limits
+	// and budgets are held against, which count what a request costs when it ends; `getUsage` splits the same requests by model and provider.
+	//
+	// Corresponds with GET /v1/usage/spend (the `GetSpend` operationId).
+	GetSpend(ctx context.Context, params *GetSpendParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListWebhooks The workspace's webhooks, newest first
 	//
 	// Corresponds with GET /v1/webhooks (the `ListWebhooks` operationId).
@@ -6873,6 +7565,129 @@ func (c *Client) ListAuditEvents(ctx context.Context, params *ListAuditEventsPar
 	return c.Client.Do(req)
 }
 
+// ListBudgets The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+//
+// Corresponds with GET /v1/budgets (the `ListBudgets` operationId).
+func (c *Client) ListBudgets(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBudgetsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateBudgetWithBody Create a budget
+//
+// One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/budgets (the `CreateBudget` operationId).
+func (c *Client) CreateBudgetWithBody(ctx context.Context, params *CreateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateBudgetRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateBudget Create a budget
+//
+// One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/budgets (the `CreateBudget` operationId).
+func (c *Client) CreateBudget(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateBudgetRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteBudget Delete a budget
+//
+// Nothing is held to it any more.
+//
+// Corresponds with DELETE /v1/budgets/{budget_id} (the `DeleteBudget` operationId).
+func (c *Client) DeleteBudget(ctx context.Context, budgetID BudgetID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteBudgetRequest(c.Server, budgetID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetBudget One budget and where it stands
+//
+// Corresponds with GET /v1/budgets/{budget_id} (the `GetBudget` operationId).
+func (c *Client) GetBudget(ctx context.Context, budgetID BudgetID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBudgetRequest(c.Server, budgetID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateBudgetWithBody Change a budget
+//
+// What was spent so far counts toward a new limit.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/budgets/{budget_id} (the `UpdateBudget` operationId).
+func (c *Client) UpdateBudgetWithBody(ctx context.Context, budgetID BudgetID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateBudgetRequestWithBody(c.Server, budgetID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateBudget Change a budget
+//
+// What was spent so far counts toward a new limit.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/budgets/{budget_id} (the `UpdateBudget` operationId).
+func (c *Client) UpdateBudget(ctx context.Context, budgetID BudgetID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateBudgetRequest(c.Server, budgetID, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListByokCredentials The workspace's own provider keys, newest first
 //
 // Never the keys themselves; `prefix` and `suffix` are what tells them apart.
@@ -7091,6 +7906,129 @@ func (c *Client) EnableByokCredential(ctx context.Context, credentialID Credenti
 // Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
 func (c *Client) VerifyByokCredential(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewVerifyByokCredentialRequest(c.Server, credentialID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListDepartmentBudgets The budgets of departments and where they stand, newest first
+//
+// Corresponds with GET /v1/department-budgets (the `ListDepartmentBudgets` operationId).
+func (c *Client) ListDepartmentBudgets(ctx context.Context, params *ListDepartmentBudgetsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListDepartmentBudgetsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDepartmentBudgetWithBody Create a budget of a department
+//
+// What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/department-budgets (the `CreateDepartmentBudget` operationId).
+func (c *Client) CreateDepartmentBudgetWithBody(ctx context.Context, params *CreateDepartmentBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDepartmentBudgetRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDepartmentBudget Create a budget of a department
+//
+// What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/department-budgets (the `CreateDepartmentBudget` operationId).
+func (c *Client) CreateDepartmentBudget(ctx context.Context, params *CreateDepartmentBudgetParams, body CreateDepartmentBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDepartmentBudgetRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteDepartmentBudget Delete a budget
+//
+// Nothing is held to it any more.
+//
+// Corresponds with DELETE /v1/department-budgets/{budget_id} (the `DeleteDepartmentBudget` operationId).
+func (c *Client) DeleteDepartmentBudget(ctx context.Context, budgetID BudgetID, params *DeleteDepartmentBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteDepartmentBudgetRequest(c.Server, budgetID, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetDepartmentBudget One budget and where it stands
+//
+// Corresponds with GET /v1/department-budgets/{budget_id} (the `GetDepartmentBudget` operationId).
+func (c *Client) GetDepartmentBudget(ctx context.Context, budgetID BudgetID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDepartmentBudgetRequest(c.Server, budgetID)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateDepartmentBudgetWithBody Change a budget
+//
+// What was spent so far counts toward a new limit.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /v1/department-budgets/{budget_id} (the `UpdateDepartmentBudget` operationId).
+func (c *Client) UpdateDepartmentBudgetWithBody(ctx context.Context, budgetID BudgetID, params *UpdateDepartmentBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateDepartmentBudgetRequestWithBody(c.Server, budgetID, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateDepartmentBudget Change a budget
+//
+// What was spent so far counts toward a new limit.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /v1/department-budgets/{budget_id} (the `UpdateDepartmentBudget` operationId).
+func (c *Client) UpdateDepartmentBudget(ctx context.Context, budgetID BudgetID, params *UpdateDepartmentBudgetParams, body UpdateDepartmentBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateDepartmentBudgetRequest(c.Server, budgetID, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9529,6 +10467,24 @@ func (c *Client) GetUsage(ctx context.Context, params *GetUsageParams, reqEditor
 	return c.Client.Do(req)
 }
 
+// GetSpend What is spent in the windows of now, and what that comes to by their ends
+//
+// Of the whole workspace, or of the one key, department, guardrail or agent that is named. It comes from the totals that limits
+// and budgets are held against, which count what a request costs when it ends; `getUsage` splits the same requests by model and provider.
+//
+// Corresponds with GET /v1/usage/spend (the `GetSpend` operationId).
+func (c *Client) GetSpend(ctx context.Context, params *GetSpendParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetSpendRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListWebhooks The workspace's webhooks, newest first
 //
 // Corresponds with GET /v1/webhooks (the `ListWebhooks` operationId).
@@ -10189,6 +11145,411 @@ func NewListAuditEventsRequest(server string, params *ListAuditEventsParams) (*h
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListBudgetsRequest constructs an http.Request for the ListBudgets method
+func NewListBudgetsRequest(server string, params *ListBudgetsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/budgets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Interval != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "interval", *params.Interval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.GuardrailID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "guardrail_id", *params.GuardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Agent != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "agent", *params.Agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateBudgetRequest calls the generic CreateBudget builder with application/json body
+func NewCreateBudgetRequest(server string, params *CreateBudgetParams, body CreateBudgetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateBudgetRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateBudgetRequestWithBody constructs an http.Request for the CreateBudget method, with any body, and a specified content type
+func NewCreateBudgetRequestWithBody(server string, params *CreateBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/budgets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteBudgetRequest constructs an http.Request for the DeleteBudget method
+func NewDeleteBudgetRequest(server string, budgetID BudgetID, params *DeleteBudgetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budget_id", budgetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/budgets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetBudgetRequest constructs an http.Request for the GetBudget method
+func NewGetBudgetRequest(server string, budgetID BudgetID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budget_id", budgetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/budgets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateBudgetRequest calls the generic UpdateBudget builder with application/json body
+func NewUpdateBudgetRequest(server string, budgetID BudgetID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateBudgetRequestWithBody(server, budgetID, params, "application/json", bodyReader)
+}
+
+// NewUpdateBudgetRequestWithBody constructs an http.Request for the UpdateBudget method, with any body, and a specified content type
+func NewUpdateBudgetRequestWithBody(server string, budgetID BudgetID, params *UpdateBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budget_id", budgetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/budgets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
 	}
 
 	return req, nil
@@ -10946,6 +12307,399 @@ func NewVerifyByokCredentialRequest(server string, credentialID CredentialID, pa
 			}
 
 			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListDepartmentBudgetsRequest constructs an http.Request for the ListDepartmentBudgets method
+func NewListDepartmentBudgetsRequest(server string, params *ListDepartmentBudgetsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/department-budgets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Interval != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "interval", *params.Interval, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.DepartmentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "department_id", *params.DepartmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateDepartmentBudgetRequest calls the generic CreateDepartmentBudget builder with application/json body
+func NewCreateDepartmentBudgetRequest(server string, params *CreateDepartmentBudgetParams, body CreateDepartmentBudgetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateDepartmentBudgetRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateDepartmentBudgetRequestWithBody constructs an http.Request for the CreateDepartmentBudget method, with any body, and a specified content type
+func NewCreateDepartmentBudgetRequestWithBody(server string, params *CreateDepartmentBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/department-budgets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewDeleteDepartmentBudgetRequest constructs an http.Request for the DeleteDepartmentBudget method
+func NewDeleteDepartmentBudgetRequest(server string, budgetID BudgetID, params *DeleteDepartmentBudgetParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budget_id", budgetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/department-budgets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetDepartmentBudgetRequest constructs an http.Request for the GetDepartmentBudget method
+func NewGetDepartmentBudgetRequest(server string, budgetID BudgetID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budget_id", budgetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/department-budgets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateDepartmentBudgetRequest calls the generic UpdateDepartmentBudget builder with application/json body
+func NewUpdateDepartmentBudgetRequest(server string, budgetID BudgetID, params *UpdateDepartmentBudgetParams, body UpdateDepartmentBudgetJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateDepartmentBudgetRequestWithBody(server, budgetID, params, "application/json", bodyReader)
+}
+
+// NewUpdateDepartmentBudgetRequestWithBody constructs an http.Request for the UpdateDepartmentBudget method, with any body, and a specified content type
+func NewUpdateDepartmentBudgetRequestWithBody(server string, budgetID BudgetID, params *UpdateDepartmentBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budget_id", budgetID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/department-budgets/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+		if params.IfMatch != nil {
+			var headerParam1 string
+
+			headerParam1, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam1)
 		}
 
 	}
@@ -18749,6 +20503,96 @@ func NewGetUsageRequest(server string, params *GetUsageParams) (*http.Request, e
 	return req, nil
 }
 
+// NewGetSpendRequest constructs an http.Request for the GetSpend method
+func NewGetSpendRequest(server string, params *GetSpendParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/usage/spend")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.KeyID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "key_id", *params.KeyID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.DepartmentID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "department_id", *params.DepartmentID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.GuardrailID != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "guardrail_id", *params.GuardrailID, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Agent != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "agent", *params.Agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListWebhooksRequest constructs an http.Request for the ListWebhooks method
 func NewListWebhooksRequest(server string, params *ListWebhooksParams) (*http.Request, error) {
 	var err error
@@ -19928,6 +21772,65 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/audit-events (the `ListAuditEvents` operationId).
 	ListAuditEventsWithResponse(ctx context.Context, params *ListAuditEventsParams, reqEditors ...RequestEditorFn) (*ListAuditEventsResponse, error)
 
+	// ListBudgetsWithResponse The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/budgets (the `ListBudgets` operationId).
+	ListBudgetsWithResponse(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*ListBudgetsResponse, error)
+
+	// CreateBudgetWithBodyWithResponse Create a budget
+	//
+	// One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/budgets (the `CreateBudget` operationId).
+	CreateBudgetWithBodyWithResponse(ctx context.Context, params *CreateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error)
+
+	// CreateBudgetWithResponse Create a budget
+	//
+	// One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/budgets (the `CreateBudget` operationId).
+	CreateBudgetWithResponse(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error)
+
+	// DeleteBudgetWithResponse Delete a budget
+	//
+	// Nothing is held to it any more.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/budgets/{budget_id} (the `DeleteBudget` operationId).
+	DeleteBudgetWithResponse(ctx context.Context, budgetID BudgetID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error)
+
+	// GetBudgetWithResponse One budget and where it stands
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/budgets/{budget_id} (the `GetBudget` operationId).
+	GetBudgetWithResponse(ctx context.Context, budgetID BudgetID, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error)
+
+	// UpdateBudgetWithBodyWithResponse Change a budget
+	//
+	// What was spent so far counts toward a new limit.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/budgets/{budget_id} (the `UpdateBudget` operationId).
+	UpdateBudgetWithBodyWithResponse(ctx context.Context, budgetID BudgetID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
+
+	// UpdateBudgetWithResponse Change a budget
+	//
+	// What was spent so far counts toward a new limit.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/budgets/{budget_id} (the `UpdateBudget` operationId).
+	UpdateBudgetWithResponse(ctx context.Context, budgetID BudgetID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
+
 	// ListByokCredentialsWithResponse The workspace's own provider keys, newest first
 	//
 	// Never the keys themselves; `prefix` and `suffix` are what tells them apart.
@@ -20039,6 +21942,65 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /v1/byok/{credential_id}/verify (the `VerifyByokCredential` operationId).
 	VerifyByokCredentialWithResponse(ctx context.Context, credentialID CredentialID, params *VerifyByokCredentialParams, reqEditors ...RequestEditorFn) (*VerifyByokCredentialResponse, error)
+
+	// ListDepartmentBudgetsWithResponse The budgets of departments and where they stand, newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/department-budgets (the `ListDepartmentBudgets` operationId).
+	ListDepartmentBudgetsWithResponse(ctx context.Context, params *ListDepartmentBudgetsParams, reqEditors ...RequestEditorFn) (*ListDepartmentBudgetsResponse, error)
+
+	// CreateDepartmentBudgetWithBodyWithResponse Create a budget of a department
+	//
+	// What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/department-budgets (the `CreateDepartmentBudget` operationId).
+	CreateDepartmentBudgetWithBodyWithResponse(ctx context.Context, params *CreateDepartmentBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDepartmentBudgetResponse, error)
+
+	// CreateDepartmentBudgetWithResponse Create a budget of a department
+	//
+	// What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/department-budgets (the `CreateDepartmentBudget` operationId).
+	CreateDepartmentBudgetWithResponse(ctx context.Context, params *CreateDepartmentBudgetParams, body CreateDepartmentBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDepartmentBudgetResponse, error)
+
+	// DeleteDepartmentBudgetWithResponse Delete a budget
+	//
+	// Nothing is held to it any more.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /v1/department-budgets/{budget_id} (the `DeleteDepartmentBudget` operationId).
+	DeleteDepartmentBudgetWithResponse(ctx context.Context, budgetID BudgetID, params *DeleteDepartmentBudgetParams, reqEditors ...RequestEditorFn) (*DeleteDepartmentBudgetResponse, error)
+
+	// GetDepartmentBudgetWithResponse One budget and where it stands
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/department-budgets/{budget_id} (the `GetDepartmentBudget` operationId).
+	GetDepartmentBudgetWithResponse(ctx context.Context, budgetID BudgetID, reqEditors ...RequestEditorFn) (*GetDepartmentBudgetResponse, error)
+
+	// UpdateDepartmentBudgetWithBodyWithResponse Change a budget
+	//
+	// What was spent so far counts toward a new limit.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/department-budgets/{budget_id} (the `UpdateDepartmentBudget` operationId).
+	UpdateDepartmentBudgetWithBodyWithResponse(ctx context.Context, budgetID BudgetID, params *UpdateDepartmentBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateDepartmentBudgetResponse, error)
+
+	// UpdateDepartmentBudgetWithResponse Change a budget
+	//
+	// What was spent so far counts toward a new limit.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /v1/department-budgets/{budget_id} (the `UpdateDepartmentBudget` operationId).
+	UpdateDepartmentBudgetWithResponse(ctx context.Context, budgetID BudgetID, params *UpdateDepartmentBudgetParams, body UpdateDepartmentBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateDepartmentBudgetResponse, error)
 
 	// ListDepartmentsWithResponse The workspace's departments, newest first
 	//
@@ -21212,6 +23174,16 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/usage (the `GetUsage` operationId).
 	GetUsageWithResponse(ctx context.Context, params *GetUsageParams, reqEditors ...RequestEditorFn) (*GetUsageResponse, error)
 
+	// GetSpendWithResponse What is spent in the windows of now, and what that comes to by their ends
+	//
+	// Of the whole workspace, or of the one key, department, guardrail or agent that is named. It comes from the totals that limits
+	// and budgets are held against, which count what a request costs when it ends; `getUsage` splits the same requests by model and provider.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/usage/spend (the `GetSpend` operationId).
+	GetSpendWithResponse(ctx context.Context, params *GetSpendParams, reqEditors ...RequestEditorFn) (*GetSpendResponse, error)
+
 	// ListWebhooksWithResponse The workspace's webhooks, newest first
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -21625,6 +23597,302 @@ func (r ListAuditEventsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListAuditEventsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListBudgetsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BudgetList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBudgetsResponse) GetJSON200() *BudgetList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListBudgetsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBudgetsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBudgetsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBudgetsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBudgetsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateBudgetResponse201Headers the declared response headers of an HTTP 201 response for CreateBudget
+type CreateBudgetResponse201Headers struct {
+	ETag string
+}
+
+// CreateBudgetResponse202Headers the declared response headers of an HTTP 202 response for CreateBudget
+type CreateBudgetResponse202Headers struct {
+	ETag string
+}
+
+type CreateBudgetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *BudgetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *BudgetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateBudgetResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateBudgetResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateBudgetResponse) GetJSON201() *BudgetChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateBudgetResponse) GetJSON202() *BudgetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateBudgetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateBudgetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateBudgetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateBudgetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateBudgetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteBudgetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteBudgetResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteBudgetResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteBudgetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteBudgetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteBudgetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteBudgetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteBudgetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetBudgetResponse200Headers the declared response headers of an HTTP 200 response for GetBudget
+type GetBudgetResponse200Headers struct {
+	ETag string
+}
+
+type GetBudgetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BudgetOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetBudgetResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetBudgetResponse) GetJSON200() *BudgetOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetBudgetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetBudgetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetBudgetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetBudgetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetBudgetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateBudgetResponse200Headers the declared response headers of an HTTP 200 response for UpdateBudget
+type UpdateBudgetResponse200Headers struct {
+	ETag string
+}
+
+// UpdateBudgetResponse202Headers the declared response headers of an HTTP 202 response for UpdateBudget
+type UpdateBudgetResponse202Headers struct {
+	ETag string
+}
+
+type UpdateBudgetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BudgetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *BudgetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateBudgetResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateBudgetResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateBudgetResponse) GetJSON200() *BudgetChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateBudgetResponse) GetJSON202() *BudgetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateBudgetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateBudgetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateBudgetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateBudgetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateBudgetResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -22238,6 +24506,302 @@ func (r VerifyByokCredentialResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r VerifyByokCredentialResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListDepartmentBudgetsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DepartmentBudgetList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListDepartmentBudgetsResponse) GetJSON200() *DepartmentBudgetList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListDepartmentBudgetsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListDepartmentBudgetsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListDepartmentBudgetsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListDepartmentBudgetsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListDepartmentBudgetsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateDepartmentBudgetResponse201Headers the declared response headers of an HTTP 201 response for CreateDepartmentBudget
+type CreateDepartmentBudgetResponse201Headers struct {
+	ETag string
+}
+
+// CreateDepartmentBudgetResponse202Headers the declared response headers of an HTTP 202 response for CreateDepartmentBudget
+type CreateDepartmentBudgetResponse202Headers struct {
+	ETag string
+}
+
+type CreateDepartmentBudgetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *DepartmentBudgetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DepartmentBudgetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateDepartmentBudgetResponse201Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CreateDepartmentBudgetResponse202Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateDepartmentBudgetResponse) GetJSON201() *DepartmentBudgetChange {
+	return r.JSON201
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CreateDepartmentBudgetResponse) GetJSON202() *DepartmentBudgetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CreateDepartmentBudgetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateDepartmentBudgetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateDepartmentBudgetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateDepartmentBudgetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateDepartmentBudgetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type DeleteDepartmentBudgetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeletedChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DeletedChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteDepartmentBudgetResponse) GetJSON200() *DeletedChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r DeleteDepartmentBudgetResponse) GetJSON202() *DeletedChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DeleteDepartmentBudgetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteDepartmentBudgetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteDepartmentBudgetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteDepartmentBudgetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteDepartmentBudgetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetDepartmentBudgetResponse200Headers the declared response headers of an HTTP 200 response for GetDepartmentBudget
+type GetDepartmentBudgetResponse200Headers struct {
+	ETag string
+}
+
+type GetDepartmentBudgetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DepartmentBudgetOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetDepartmentBudgetResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetDepartmentBudgetResponse) GetJSON200() *DepartmentBudgetOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetDepartmentBudgetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetDepartmentBudgetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetDepartmentBudgetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetDepartmentBudgetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetDepartmentBudgetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateDepartmentBudgetResponse200Headers the declared response headers of an HTTP 200 response for UpdateDepartmentBudget
+type UpdateDepartmentBudgetResponse200Headers struct {
+	ETag string
+}
+
+// UpdateDepartmentBudgetResponse202Headers the declared response headers of an HTTP 202 response for UpdateDepartmentBudget
+type UpdateDepartmentBudgetResponse202Headers struct {
+	ETag string
+}
+
+type UpdateDepartmentBudgetResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DepartmentBudgetChange
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *DepartmentBudgetChange
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateDepartmentBudgetResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UpdateDepartmentBudgetResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateDepartmentBudgetResponse) GetJSON200() *DepartmentBudgetChange {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UpdateDepartmentBudgetResponse) GetJSON202() *DepartmentBudgetChange {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UpdateDepartmentBudgetResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateDepartmentBudgetResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateDepartmentBudgetResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateDepartmentBudgetResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateDepartmentBudgetResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -28297,6 +30861,54 @@ func (r GetUsageResponse) ContentType() string {
 	return ""
 }
 
+type GetSpendResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SpendOne
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetSpendResponse) GetJSON200() *SpendOne {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetSpendResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetSpendResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetSpendResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetSpendResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetSpendResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListWebhooksResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -29266,6 +31878,107 @@ func (c *ClientWithResponses) ListAuditEventsWithResponse(ctx context.Context, p
 	return ParseListAuditEventsResponse(rsp)
 }
 
+// ListBudgetsWithResponse The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/budgets (the `ListBudgets` operationId).
+func (c *ClientWithResponses) ListBudgetsWithResponse(ctx context.Context, params *ListBudgetsParams, reqEditors ...RequestEditorFn) (*ListBudgetsResponse, error) {
+	rsp, err := c.ListBudgets(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBudgetsResponse(rsp)
+}
+
+// CreateBudgetWithBodyWithResponse Create a budget
+//
+// One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/budgets (the `CreateBudget` operationId).
+func (c *ClientWithResponses) CreateBudgetWithBodyWithResponse(ctx context.Context, params *CreateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error) {
+	rsp, err := c.CreateBudgetWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateBudgetResponse(rsp)
+}
+
+// CreateBudgetWithResponse Create a budget
+//
+// One of the whole workspace, or with `guardrail_id` or `agent` of what counts toward that. Each has one for an interval. What was spent before counts.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/budgets (the `CreateBudget` operationId).
+func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error) {
+	rsp, err := c.CreateBudget(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateBudgetResponse(rsp)
+}
+
+// DeleteBudgetWithResponse Delete a budget
+//
+// Nothing is held to it any more.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/budgets/{budget_id} (the `DeleteBudget` operationId).
+func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, budgetID BudgetID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error) {
+	rsp, err := c.DeleteBudget(ctx, budgetID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteBudgetResponse(rsp)
+}
+
+// GetBudgetWithResponse One budget and where it stands
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/budgets/{budget_id} (the `GetBudget` operationId).
+func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, budgetID BudgetID, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error) {
+	rsp, err := c.GetBudget(ctx, budgetID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetBudgetResponse(rsp)
+}
+
+// UpdateBudgetWithBodyWithResponse Change a budget
+//
+// What was spent so far counts toward a new limit.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/budgets/{budget_id} (the `UpdateBudget` operationId).
+func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Context, budgetID BudgetID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
+	rsp, err := c.UpdateBudgetWithBody(ctx, budgetID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateBudgetResponse(rsp)
+}
+
+// UpdateBudgetWithResponse Change a budget
+//
+// What was spent so far counts toward a new limit.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/budgets/{budget_id} (the `UpdateBudget` operationId).
+func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, budgetID BudgetID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
+	rsp, err := c.UpdateBudget(ctx, budgetID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateBudgetResponse(rsp)
+}
+
 // ListByokCredentialsWithResponse The workspace's own provider keys, newest first
 //
 // Never the keys themselves; `prefix` and `suffix` are what tells them apart.
@@ -29454,6 +32167,107 @@ func (c *ClientWithResponses) VerifyByokCredentialWithResponse(ctx context.Conte
 		return nil, err
 	}
 	return ParseVerifyByokCredentialResponse(rsp)
+}
+
+// ListDepartmentBudgetsWithResponse The budgets of departments and where they stand, newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/department-budgets (the `ListDepartmentBudgets` operationId).
+func (c *ClientWithResponses) ListDepartmentBudgetsWithResponse(ctx context.Context, params *ListDepartmentBudgetsParams, reqEditors ...RequestEditorFn) (*ListDepartmentBudgetsResponse, error) {
+	rsp, err := c.ListDepartmentBudgets(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListDepartmentBudgetsResponse(rsp)
+}
+
+// CreateDepartmentBudgetWithBodyWithResponse Create a budget of a department
+//
+// What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/department-budgets (the `CreateDepartmentBudget` operationId).
+func (c *ClientWithResponses) CreateDepartmentBudgetWithBodyWithResponse(ctx context.Context, params *CreateDepartmentBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateDepartmentBudgetResponse, error) {
+	rsp, err := c.CreateDepartmentBudgetWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDepartmentBudgetResponse(rsp)
+}
+
+// CreateDepartmentBudgetWithResponse Create a budget of a department
+//
+// What counts toward the department is held to it, except for batches and realtime. A department has one for an interval. What was spent before counts.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/department-budgets (the `CreateDepartmentBudget` operationId).
+func (c *ClientWithResponses) CreateDepartmentBudgetWithResponse(ctx context.Context, params *CreateDepartmentBudgetParams, body CreateDepartmentBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateDepartmentBudgetResponse, error) {
+	rsp, err := c.CreateDepartmentBudget(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateDepartmentBudgetResponse(rsp)
+}
+
+// DeleteDepartmentBudgetWithResponse Delete a budget
+//
+// Nothing is held to it any more.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /v1/department-budgets/{budget_id} (the `DeleteDepartmentBudget` operationId).
+func (c *ClientWithResponses) DeleteDepartmentBudgetWithResponse(ctx context.Context, budgetID BudgetID, params *DeleteDepartmentBudgetParams, reqEditors ...RequestEditorFn) (*DeleteDepartmentBudgetResponse, error) {
+	rsp, err := c.DeleteDepartmentBudget(ctx, budgetID, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteDepartmentBudgetResponse(rsp)
+}
+
+// GetDepartmentBudgetWithResponse One budget and where it stands
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/department-budgets/{budget_id} (the `GetDepartmentBudget` operationId).
+func (c *ClientWithResponses) GetDepartmentBudgetWithResponse(ctx context.Context, budgetID BudgetID, reqEditors ...RequestEditorFn) (*GetDepartmentBudgetResponse, error) {
+	rsp, err := c.GetDepartmentBudget(ctx, budgetID, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetDepartmentBudgetResponse(rsp)
+}
+
+// UpdateDepartmentBudgetWithBodyWithResponse Change a budget
+//
+// What was spent so far counts toward a new limit.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/department-budgets/{budget_id} (the `UpdateDepartmentBudget` operationId).
+func (c *ClientWithResponses) UpdateDepartmentBudgetWithBodyWithResponse(ctx context.Context, budgetID BudgetID, params *UpdateDepartmentBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateDepartmentBudgetResponse, error) {
+	rsp, err := c.UpdateDepartmentBudgetWithBody(ctx, budgetID, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateDepartmentBudgetResponse(rsp)
+}
+
+// UpdateDepartmentBudgetWithResponse Change a budget
+//
+// What was spent so far counts toward a new limit.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /v1/department-budgets/{budget_id} (the `UpdateDepartmentBudget` operationId).
+func (c *ClientWithResponses) UpdateDepartmentBudgetWithResponse(ctx context.Context, budgetID BudgetID, params *UpdateDepartmentBudgetParams, body UpdateDepartmentBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateDepartmentBudgetResponse, error) {
+	rsp, err := c.UpdateDepartmentBudget(ctx, budgetID, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateDepartmentBudgetResponse(rsp)
 }
 
 // ListDepartmentsWithResponse The workspace's departments, newest first
@@ -31456,6 +34270,22 @@ func (c *ClientWithResponses) GetUsageWithResponse(ctx context.Context, params *
 	return ParseGetUsageResponse(rsp)
 }
 
+// GetSpendWithResponse What is spent in the windows of now, and what that comes to by their ends
+//
+// Of the whole workspace, or of the one key, department, guardrail or agent that is named. It comes from the totals that limits
+// and budgets are held against, which count what a request costs when it ends; `getUsage` splits the same requests by model and provider.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/usage/spend (the `GetSpend` operationId).
+func (c *ClientWithResponses) GetSpendWithResponse(ctx context.Context, params *GetSpendParams, reqEditors ...RequestEditorFn) (*GetSpendResponse, error) {
+	rsp, err := c.GetSpend(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetSpendResponse(rsp)
+}
+
 // ListWebhooksWithResponse The workspace's webhooks, newest first
 //
 // Returns a wrapper object for the known response body format(s).
@@ -31923,6 +34753,251 @@ func ParseListAuditEventsResponse(rsp *http.Response) (*ListAuditEventsResponse,
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParseListBudgetsResponse parses an HTTP response from a ListBudgetsWithResponse call
+func ParseListBudgetsResponse(rsp *http.Response) (*ListBudgetsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBudgetsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BudgetList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateBudgetResponse parses an HTTP response from a CreateBudgetWithResponse call
+func ParseCreateBudgetResponse(rsp *http.Response) (*CreateBudgetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateBudgetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest BudgetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest BudgetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateBudgetResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateBudgetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteBudgetResponse parses an HTTP response from a DeleteBudgetWithResponse call
+func ParseDeleteBudgetResponse(rsp *http.Response) (*DeleteBudgetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteBudgetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetBudgetResponse parses an HTTP response from a GetBudgetWithResponse call
+func ParseGetBudgetResponse(rsp *http.Response) (*GetBudgetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetBudgetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BudgetOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetBudgetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateBudgetResponse parses an HTTP response from a UpdateBudgetWithResponse call
+func ParseUpdateBudgetResponse(rsp *http.Response) (*UpdateBudgetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateBudgetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BudgetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest BudgetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateBudgetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateBudgetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil
@@ -32449,6 +35524,251 @@ func ParseVerifyByokCredentialResponse(rsp *http.Response) (*VerifyByokCredentia
 			headers.ETag = value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListDepartmentBudgetsResponse parses an HTTP response from a ListDepartmentBudgetsWithResponse call
+func ParseListDepartmentBudgetsResponse(rsp *http.Response) (*ListDepartmentBudgetsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListDepartmentBudgetsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DepartmentBudgetList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCreateDepartmentBudgetResponse parses an HTTP response from a CreateDepartmentBudgetWithResponse call
+func ParseCreateDepartmentBudgetResponse(rsp *http.Response) (*CreateDepartmentBudgetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateDepartmentBudgetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest DepartmentBudgetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DepartmentBudgetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateDepartmentBudgetResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers201 = &headers
+	case rsp.StatusCode == 202:
+		var headers CreateDepartmentBudgetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteDepartmentBudgetResponse parses an HTTP response from a DeleteDepartmentBudgetWithResponse call
+func ParseDeleteDepartmentBudgetResponse(rsp *http.Response) (*DeleteDepartmentBudgetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteDepartmentBudgetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DeletedChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetDepartmentBudgetResponse parses an HTTP response from a GetDepartmentBudgetWithResponse call
+func ParseGetDepartmentBudgetResponse(rsp *http.Response) (*GetDepartmentBudgetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetDepartmentBudgetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DepartmentBudgetOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetDepartmentBudgetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateDepartmentBudgetResponse parses an HTTP response from a UpdateDepartmentBudgetWithResponse call
+func ParseUpdateDepartmentBudgetResponse(rsp *http.Response) (*UpdateDepartmentBudgetResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateDepartmentBudgetResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DepartmentBudgetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest DepartmentBudgetChange
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateDepartmentBudgetResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UpdateDepartmentBudgetResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil
@@ -37554,6 +40874,39 @@ func ParseGetUsageResponse(rsp *http.Response) (*GetUsageResponse, error) {
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest UsageOne
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetSpendResponse parses an HTTP response from a GetSpendWithResponse call
+func ParseGetSpendResponse(rsp *http.Response) (*GetSpendResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetSpendResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SpendOne
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

@@ -96,22 +96,22 @@ func (e BoundGuardrailScope) Valid() bool {
 
 // Defines values for BudgetAlertInterval.
 const (
-	Daily    BudgetAlertInterval = "daily"
-	Lifetime BudgetAlertInterval = "lifetime"
-	Monthly  BudgetAlertInterval = "monthly"
-	Weekly   BudgetAlertInterval = "weekly"
+	BudgetAlertIntervalDaily    BudgetAlertInterval = "daily"
+	BudgetAlertIntervalLifetime BudgetAlertInterval = "lifetime"
+	BudgetAlertIntervalMonthly  BudgetAlertInterval = "monthly"
+	BudgetAlertIntervalWeekly   BudgetAlertInterval = "weekly"
 )
 
 // Valid indicates whether the value is a known member of the BudgetAlertInterval enum.
 func (e BudgetAlertInterval) Valid() bool {
 	switch e {
-	case Daily:
+	case BudgetAlertIntervalDaily:
 		return true
-	case Lifetime:
+	case BudgetAlertIntervalLifetime:
 		return true
-	case Monthly:
+	case BudgetAlertIntervalMonthly:
 		return true
-	case Weekly:
+	case BudgetAlertIntervalWeekly:
 		return true
 	default:
 		return false
@@ -139,6 +139,30 @@ func (e BudgetAlertScope) Valid() bool {
 	case BudgetAlertScopeKey:
 		return true
 	case BudgetAlertScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BudgetInterval.
+const (
+	BudgetIntervalDaily    BudgetInterval = "daily"
+	BudgetIntervalLifetime BudgetInterval = "lifetime"
+	BudgetIntervalMonthly  BudgetInterval = "monthly"
+	BudgetIntervalWeekly   BudgetInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the BudgetInterval enum.
+func (e BudgetInterval) Valid() bool {
+	switch e {
+	case BudgetIntervalDaily:
+		return true
+	case BudgetIntervalLifetime:
+		return true
+	case BudgetIntervalMonthly:
+		return true
+	case BudgetIntervalWeekly:
 		return true
 	default:
 		return false
@@ -214,6 +238,27 @@ func (e ByokVerificationStatus) Valid() bool {
 	case ByokUnreachable:
 		return true
 	case ByokValid:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DepartmentBudgetInterval.
+const (
+	DepartmentBudgetIntervalDaily   DepartmentBudgetInterval = "daily"
+	DepartmentBudgetIntervalMonthly DepartmentBudgetInterval = "monthly"
+	DepartmentBudgetIntervalWeekly  DepartmentBudgetInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the DepartmentBudgetInterval enum.
+func (e DepartmentBudgetInterval) Valid() bool {
+	switch e {
+	case DepartmentBudgetIntervalDaily:
+		return true
+	case DepartmentBudgetIntervalMonthly:
+		return true
+	case DepartmentBudgetIntervalWeekly:
 		return true
 	default:
 		return false
@@ -379,6 +424,24 @@ func (e EndpointHealthFiguresState) Valid() bool {
 	case HalfOpen:
 		return true
 	case Open:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Enforcement.
+const (
+	Reserve Enforcement = "reserve"
+	Track   Enforcement = "track"
+)
+
+// Valid indicates whether the value is a known member of the Enforcement enum.
+func (e Enforcement) Valid() bool {
+	switch e {
+	case Reserve:
+		return true
+	case Track:
 		return true
 	default:
 		return false
@@ -1127,6 +1190,56 @@ type BoundGuardrail struct {
 // BoundGuardrailScope The widest by which it binds the key.
 type BoundGuardrailScope string
 
+// Budget defines model for Budget.
+type Budget struct {
+	// Agent The agent that it is about.
+	Agent     *string   `json:"agent,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+
+	// Exceeded The limit is reached.
+	Exceeded bool `json:"exceeded"`
+
+	// GuardrailID The guardrail that it is about.
+	GuardrailID *string `json:"guardrail_id,omitempty"`
+	ID          string  `json:"id"`
+
+	// IncludeByok What the providers charge the workspace's own credentials counts too.
+	IncludeByok bool `json:"include_byok"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval   BudgetInterval `json:"interval"`
+	LimitNanos int64          `json:"limit_nanos"`
+	LimitUsd   string         `json:"limit_usd"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection     SpendProjection `json:"projection"`
+	RemainingNanos int64           `json:"remaining_nanos"`
+
+	// RemainingUsd What is left; never below 0.
+	RemainingUsd string `json:"remaining_usd"`
+
+	// ResetAt When it begins anew; null of a lifetime.
+	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
+
+	// Share `usage` as a part of `limit`, rounded down to four decimals.
+	Share      float32   `json:"share"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	UsageNanos int64     `json:"usage_nanos"`
+
+	// UsageUsd What counts toward it in the window of now.
+	UsageUsd string `json:"usage_usd"`
+
+	// WindowStart null of a lifetime.
+	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
+
 // BudgetAlert defines model for BudgetAlert.
 type BudgetAlert struct {
 	CreatedAt time.Time `json:"created_at"`
@@ -1189,6 +1302,39 @@ type BudgetAlertSharesChange struct {
 // BudgetAlertSharesOne defines model for BudgetAlertSharesOne.
 type BudgetAlertSharesOne struct {
 	Data BudgetAlertShares `json:"data"`
+}
+
+// BudgetChange defines model for BudgetChange.
+type BudgetChange struct {
+	Data        Budget         `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// BudgetInterval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+type BudgetInterval string
+
+// BudgetList defines model for BudgetList.
+type BudgetList struct {
+	Data []Budget `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// BudgetOne defines model for BudgetOne.
+type BudgetOne struct {
+	Data Budget `json:"data"`
+}
+
+// BudgetPatch defines model for BudgetPatch.
+type BudgetPatch struct {
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	IncludeByok *bool        `json:"include_byok,omitempty"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd *LimitUSD `json:"limit_usd,omitempty"`
 }
 
 // ByokAPIKeys defines model for ByokAPIKeys.
@@ -1382,6 +1528,73 @@ type Department struct {
 	// RoutingProfileID The routing profile that is bound to it.
 	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
 	UpdatedAt        time.Time `json:"updated_at"`
+}
+
+// DepartmentBudget defines model for DepartmentBudget.
+type DepartmentBudget struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// CreatedBy The user who created it.
+	CreatedBy *string `json:"created_by,omitempty"`
+
+	// DepartmentID The department that it is about.
+	DepartmentID string `json:"department_id"`
+
+	// Exceeded The limit is reached.
+	Exceeded bool   `json:"exceeded"`
+	ID       string `json:"id"`
+
+	// Interval UTC days, weeks from Monday, and months.
+	Interval   DepartmentBudgetInterval `json:"interval"`
+	LimitNanos int64                    `json:"limit_nanos"`
+	LimitUsd   string                   `json:"limit_usd"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection     SpendProjection `json:"projection"`
+	RemainingNanos int64           `json:"remaining_nanos"`
+
+	// RemainingUsd What is left; never below 0.
+	RemainingUsd string `json:"remaining_usd"`
+
+	// ResetAt When it begins anew.
+	ResetAt time.Time `json:"reset_at"`
+
+	// Share `usage` as a part of `limit`, rounded down to four decimals.
+	Share      float32   `json:"share"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	UsageNanos int64     `json:"usage_nanos"`
+
+	// UsageUsd What counts toward it in the window of now.
+	UsageUsd    string    `json:"usage_usd"`
+	WindowStart time.Time `json:"window_start"`
+}
+
+// DepartmentBudgetChange defines model for DepartmentBudgetChange.
+type DepartmentBudgetChange struct {
+	Data        DepartmentBudget `json:"data"`
+	Publication PublicationRef   `json:"publication"`
+}
+
+// DepartmentBudgetInterval UTC days, weeks from Monday, and months.
+type DepartmentBudgetInterval string
+
+// DepartmentBudgetList defines model for DepartmentBudgetList.
+type DepartmentBudgetList struct {
+	Data []DepartmentBudget `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// DepartmentBudgetOne defines model for DepartmentBudgetOne.
+type DepartmentBudgetOne struct {
+	Data DepartmentBudget `json:"data"`
+}
+
+// DepartmentBudgetPatch defines model for DepartmentBudgetPatch.
+type DepartmentBudgetPatch struct {
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
 }
 
 // DepartmentChange defines model for DepartmentChange.
@@ -2141,6 +2354,10 @@ type EndpointHealthList struct {
 	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
 }
 
+// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+// before it is sent, so that the limit is never passed.
+type Enforcement string
+
 // FieldChange defines model for FieldChange.
 type FieldChange struct {
 	After  string `json:"after"`
@@ -2351,6 +2568,8 @@ type GuardrailProviders struct {
 
 // IssuedKey defines model for IssuedKey.
 type IssuedKey struct {
+	// Agent The agent that its requests are of when they name none.
+	Agent     *string   `json:"agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
@@ -2360,9 +2579,16 @@ type IssuedKey struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// DynamicRouteID The dynamic route that is attached to it.
-	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
-	ID             string     `json:"id"`
+	DynamicRouteID *string `json:"dynamic_route_id,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+	ExpiresAt   *time.Time  `json:"expires_at,omitempty"`
+	ID          string      `json:"id"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too.
+	IncludeByokInLimit bool `json:"include_byok_in_limit"`
 
 	// Key The plaintext. Absent when the answer is repeated for an Idempotency-Key.
 	Key *string `json:"key,omitempty"`
@@ -2370,6 +2596,9 @@ type IssuedKey struct {
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Limits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+	Limits KeyLimits `json:"limits"`
 
 	// Models Model ids or patterns with * that it may use; empty allows all.
 	Models []string `json:"models"`
@@ -2379,8 +2608,11 @@ type IssuedKey struct {
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
 
 	// RoutingProfileID The routing profile that is bound to it.
-	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
-	Status           KeyStatus `json:"status"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Its requests are refused as if a limit were reached, until that is taken back.
+	SoftBlocked bool      `json:"soft_blocked"`
+	Status      KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -2388,6 +2620,9 @@ type IssuedKey struct {
 	// Surfaces Surfaces that it may use; empty allows all.
 	Surfaces  []Surface `json:"surfaces"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Usage What the key used in the windows of now. Not in the answers to changes.
+	Usage *KeyUsage `json:"usage,omitempty"`
 }
 
 // IssuedKeyChange defines model for IssuedKeyChange.
@@ -2461,6 +2696,8 @@ type IssuedWebhookChange struct {
 
 // Key defines model for Key.
 type Key struct {
+	// Agent The agent that its requests are of when they name none.
+	Agent     *string   `json:"agent,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 
 	// CreatedBy The user who created it.
@@ -2470,13 +2707,23 @@ type Key struct {
 	DepartmentID *string `json:"department_id,omitempty"`
 
 	// DynamicRouteID The dynamic route that is attached to it.
-	DynamicRouteID *string    `json:"dynamic_route_id,omitempty"`
-	ExpiresAt      *time.Time `json:"expires_at,omitempty"`
-	ID             string     `json:"id"`
+	DynamicRouteID *string `json:"dynamic_route_id,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement Enforcement `json:"enforcement"`
+	ExpiresAt   *time.Time  `json:"expires_at,omitempty"`
+	ID          string      `json:"id"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too.
+	IncludeByokInLimit bool `json:"include_byok_in_limit"`
 
 	// Kid The public part of the credential.
 	Kid        string     `json:"kid"`
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Limits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+	Limits KeyLimits `json:"limits"`
 
 	// Models Model ids or patterns with * that it may use; empty allows all.
 	Models []string `json:"models"`
@@ -2486,8 +2733,11 @@ type Key struct {
 	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
 
 	// RoutingProfileID The routing profile that is bound to it.
-	RoutingProfileID *string   `json:"routing_profile_id,omitempty"`
-	Status           KeyStatus `json:"status"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Its requests are refused as if a limit were reached, until that is taken back.
+	SoftBlocked bool      `json:"soft_blocked"`
+	Status      KeyStatus `json:"status"`
 
 	// Suffix The last four characters of the secret.
 	Suffix string `json:"suffix"`
@@ -2495,12 +2745,29 @@ type Key struct {
 	// Surfaces Surfaces that it may use; empty allows all.
 	Surfaces  []Surface `json:"surfaces"`
 	UpdatedAt time.Time `json:"updated_at"`
+
+	// Usage What the key used in the windows of now. Not in the answers to changes.
+	Usage *KeyUsage `json:"usage,omitempty"`
 }
 
 // KeyChange defines model for KeyChange.
 type KeyChange struct {
 	Data        Key            `json:"data"`
 	Publication PublicationRef `json:"publication"`
+}
+
+// KeyLimits What the key may use in UTC days, weeks from Monday, and months; a limit is reached when as much is used.
+type KeyLimits struct {
+	Daily   KeyWindow `json:"daily"`
+	Monthly KeyWindow `json:"monthly"`
+	Weekly  KeyWindow `json:"weekly"`
+}
+
+// KeyLimitsInput What is absent stays, and null takes a limit away. For owners and admins.
+type KeyLimitsInput struct {
+	Daily   *KeyWindowInput `json:"daily,omitempty"`
+	Monthly *KeyWindowInput `json:"monthly,omitempty"`
+	Weekly  *KeyWindowInput `json:"weekly,omitempty"`
 }
 
 // KeyList defines model for KeyList.
@@ -2518,11 +2785,24 @@ type KeyOne struct {
 
 // KeyPatch defines model for KeyPatch.
 type KeyPatch struct {
+	// Agent null takes it away. For owners and admins.
+	Agent nullable.Nullable[string] `json:"agent,omitempty"`
+
 	// DepartmentID null takes it out of its department. For owners and admins.
 	DepartmentID nullable.Nullable[string] `json:"department_id,omitempty"`
 
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+
 	// ExpiresAt null takes the expiry away.
 	ExpiresAt nullable.Nullable[time.Time] `json:"expires_at,omitempty"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins.
+	IncludeByokInLimit *bool `json:"include_byok_in_limit,omitempty"`
+
+	// Limits What is absent stays, and null takes a limit away. For owners and admins.
+	Limits *KeyLimitsInput `json:"limits,omitempty"`
 
 	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
 	// is kept as one.
@@ -2531,11 +2811,63 @@ type KeyPatch struct {
 
 	// RoutingProfileID null unbinds it. For owners and admins.
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
-	Surfaces         *SurfaceScopes            `json:"surfaces,omitempty"`
+
+	// SoftBlocked Refuse its requests as if a limit were reached, until that is taken back. For owners and admins.
+	SoftBlocked *bool          `json:"soft_blocked,omitempty"`
+	Surfaces    *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // KeyStatus defines model for KeyStatus.
 type KeyStatus string
+
+// KeyUsage What the key used in the windows of now. Not in the answers to changes.
+type KeyUsage struct {
+	Daily   KeyWindowUsage `json:"daily"`
+	Monthly KeyWindowUsage `json:"monthly"`
+	Weekly  KeyWindowUsage `json:"weekly"`
+}
+
+// KeyWindow defines model for KeyWindow.
+type KeyWindow struct {
+	CostNanos nullable.Nullable[int64] `json:"cost_nanos"`
+
+	// CostUsd null for no limit.
+	CostUsd nullable.Nullable[string] `json:"cost_usd"`
+
+	// Requests null for no limit.
+	Requests nullable.Nullable[int64] `json:"requests"`
+}
+
+// KeyWindowInput defines model for KeyWindowInput.
+type KeyWindowInput struct {
+	CostUsd  nullable.Nullable[string] `json:"cost_usd,omitempty"`
+	Requests nullable.Nullable[int64]  `json:"requests,omitempty"`
+}
+
+// KeyWindowUsage defines model for KeyWindowUsage.
+type KeyWindowUsage struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd What providers charged the workspace's own credentials, which counts with include_byok_in_limit only.
+	ByokCostUsd        string                   `json:"byok_cost_usd"`
+	CostNanos          int64                    `json:"cost_nanos"`
+	CostRemainingNanos nullable.Nullable[int64] `json:"cost_remaining_nanos"`
+
+	// CostRemainingUsd null without a limit.
+	CostRemainingUsd nullable.Nullable[string] `json:"cost_remaining_usd"`
+
+	// CostUsd What counts toward a limit of the cost.
+	CostUsd string `json:"cost_usd"`
+
+	// Exceeded A limit of the window is reached.
+	Exceeded bool  `json:"exceeded"`
+	Requests int64 `json:"requests"`
+
+	// RequestsRemaining null without a limit.
+	RequestsRemaining nullable.Nullable[int64] `json:"requests_remaining"`
+	ResetAt           time.Time                `json:"reset_at"`
+	WindowStart       time.Time                `json:"window_start"`
+}
 
 // LifecycleAlert defines model for LifecycleAlert.
 type LifecycleAlert struct {
@@ -2588,6 +2920,9 @@ type LifecycleReference struct {
 
 // LifecycleReferenceKind What names the model.
 type LifecycleReferenceKind string
+
+// LimitUSD A decimal amount in USD, above 0.
+type LimitUSD = string
 
 // Log defines model for Log.
 type Log struct {
@@ -2814,6 +3149,26 @@ type ModelRuleOrder struct {
 // ModelsWithoutModel defines model for ModelsWithoutModel.
 type ModelsWithoutModel string
 
+// NewBudget defines model for NewBudget.
+type NewBudget struct {
+	// Agent Excludes guardrail_id.
+	Agent *string `json:"agent,omitempty"`
+
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+	GuardrailID *string      `json:"guardrail_id,omitempty"`
+
+	// IncludeByok false when absent.
+	IncludeByok *bool `json:"include_byok,omitempty"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval BudgetInterval `json:"interval"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
+}
+
 // NewByokCredential defines model for NewByokCredential.
 type NewByokCredential struct {
 	APIKeys *ByokAPIKeys `json:"api_keys,omitempty"`
@@ -2841,6 +3196,17 @@ type NewByokCredential struct {
 type NewDepartment struct {
 	Name             string  `json:"name"`
 	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+}
+
+// NewDepartmentBudget defines model for NewDepartmentBudget.
+type NewDepartmentBudget struct {
+	DepartmentID string `json:"department_id"`
+
+	// Interval UTC days, weeks from Monday, and months.
+	Interval DepartmentBudgetInterval `json:"interval"`
+
+	// LimitUsd A decimal amount in USD, above 0.
+	LimitUsd LimitUSD `json:"limit_usd"`
 }
 
 // NewDynamicRoute defines model for NewDynamicRoute.
@@ -2902,11 +3268,24 @@ type NewGuardrail struct {
 
 // NewKey defines model for NewKey.
 type NewKey struct {
+	// Agent The agent that its requests are of when they name none. For owners and admins.
+	Agent *string `json:"agent,omitempty"`
+
 	// DepartmentID The department that it belongs to. For owners and admins.
 	DepartmentID *string `json:"department_id,omitempty"`
 
+	// Enforcement `track` looks at what is spent, so requests in progress can pass the limit. `reserve` sets the most that a request can cost aside
+	// before it is sent, so that the limit is never passed.
+	Enforcement *Enforcement `json:"enforcement,omitempty"`
+
 	// ExpiresAt In the future; without it the key does not expire.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// IncludeByokInLimit What the providers charge the workspace's own credentials counts toward the costs too. For owners and admins.
+	IncludeByokInLimit *bool `json:"include_byok_in_limit,omitempty"`
+
+	// Limits What is absent stays, and null takes a limit away. For owners and admins.
+	Limits *KeyLimitsInput `json:"limits,omitempty"`
 
 	// Models Ids, or patterns in which `*` stands for any characters. A pattern has at most 8 `*`: a run of them counts as one, and
 	// is kept as one.
@@ -2914,8 +3293,11 @@ type NewKey struct {
 	Name   string         `json:"name"`
 
 	// RoutingProfileID A routing profile to bind to it. For owners and admins.
-	RoutingProfileID *string        `json:"routing_profile_id,omitempty"`
-	Surfaces         *SurfaceScopes `json:"surfaces,omitempty"`
+	RoutingProfileID *string `json:"routing_profile_id,omitempty"`
+
+	// SoftBlocked Refuse its requests as if a limit were reached, until that is taken back. For owners and admins.
+	SoftBlocked *bool          `json:"soft_blocked,omitempty"`
+	Surfaces    *SurfaceScopes `json:"surfaces,omitempty"`
 }
 
 // NewManagementKey Give either a template or scopes.
@@ -3647,8 +4029,75 @@ type SettingsPatch struct {
 	RoutingProfileID nullable.Nullable[string] `json:"routing_profile_id,omitempty"`
 }
 
+// Spend defines model for Spend.
+type Spend struct {
+	// Days The days with spending of the last four weeks, and of the month, oldest first.
+	Days []SpendDay `json:"days"`
+
+	// Windows The day, the week and the month of now; of the workspace, guardrails and agents the lifetime too.
+	Windows []SpendWindow `json:"windows"`
+}
+
+// SpendDay defines model for SpendDay.
+type SpendDay struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd The part of it that providers charged the workspace's own credentials.
+	ByokCostUsd string `json:"byok_cost_usd"`
+	CostNanos   int64  `json:"cost_nanos"`
+
+	// CostUsd Everything.
+	CostUsd  string `json:"cost_usd"`
+	Requests int64  `json:"requests"`
+
+	// Start The beginning of the UTC day.
+	Start time.Time `json:"start"`
+}
+
+// SpendOne defines model for SpendOne.
+type SpendOne struct {
+	Data Spend `json:"data"`
+}
+
 // SpendProfile defines model for SpendProfile.
 type SpendProfile string
+
+// SpendProjection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+type SpendProjection struct {
+	LinearNanos nullable.Nullable[int64] `json:"linear_nanos"`
+
+	// LinearUsd At the pace of the window so far; null in its first hour.
+	LinearUsd    nullable.Nullable[string] `json:"linear_usd"`
+	WeekdayNanos nullable.Nullable[int64]  `json:"weekday_nanos"`
+
+	// WeekdayUsd With what the weekdays that are left usually cost, by the 28 days before today; null while one of them was never seen whole.
+	WeekdayUsd nullable.Nullable[string] `json:"weekday_usd"`
+}
+
+// SpendWindow defines model for SpendWindow.
+type SpendWindow struct {
+	ByokCostNanos int64 `json:"byok_cost_nanos"`
+
+	// ByokCostUsd The part of it that providers charged the workspace's own credentials.
+	ByokCostUsd string `json:"byok_cost_usd"`
+	CostNanos   int64  `json:"cost_nanos"`
+
+	// CostUsd Everything.
+	CostUsd string `json:"cost_usd"`
+
+	// Interval UTC days, weeks from Monday, months; a lifetime is everything since the workspace began.
+	Interval BudgetInterval `json:"interval"`
+
+	// Projection What will have been spent when the window ends, reckoned in two ways; null where nothing can be said, as of a lifetime.
+	Projection SpendProjection `json:"projection"`
+	Requests   int64           `json:"requests"`
+
+	// ResetAt When it ends; null of a lifetime.
+	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
+
+	// WindowStart null of a lifetime.
+	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
 
 // Surface defines model for Surface.
 type Surface string
@@ -3993,6 +4442,9 @@ type WorkspaceTagsPatch struct {
 // Author defines model for Author.
 type Author = string
 
+// BudgetID defines model for BudgetID.
+type BudgetID = string
+
 // CredentialID defines model for CredentialID.
 type CredentialID = string
 
@@ -4116,6 +4568,57 @@ type ListAuditEventsParams struct {
 	Until *Until `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ListBudgetsParams defines parameters for ListBudgets.
+type ListBudgetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Interval Only those of this interval.
+	Interval *BudgetInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// GuardrailID Only those of this guardrail.
+	GuardrailID *string `form:"guardrail_id,omitempty" json:"guardrail_id,omitempty"`
+
+	// Agent Only those of this agent.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+}
+
+// CreateBudgetParams defines parameters for CreateBudget.
+type CreateBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteBudgetParams defines parameters for DeleteBudget.
+type DeleteBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateBudgetParams defines parameters for UpdateBudget.
+type UpdateBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListByokCredentialsParams defines parameters for ListByokCredentials.
 type ListByokCredentialsParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -4210,6 +4713,54 @@ type EnableByokCredentialParams struct {
 type VerifyByokCredentialParams struct {
 	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListDepartmentBudgetsParams defines parameters for ListDepartmentBudgets.
+type ListDepartmentBudgetsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Interval Only those of this interval.
+	Interval *DepartmentBudgetInterval `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// DepartmentID Only those of this department.
+	DepartmentID *string `form:"department_id,omitempty" json:"department_id,omitempty"`
+}
+
+// CreateDepartmentBudgetParams defines parameters for CreateDepartmentBudget.
+type CreateDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteDepartmentBudgetParams defines parameters for DeleteDepartmentBudget.
+type DeleteDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateDepartmentBudgetParams defines parameters for UpdateDepartmentBudget.
+type UpdateDepartmentBudgetParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListDepartmentsParams defines parameters for ListDepartments.
@@ -5127,6 +5678,21 @@ type GetUsageParamsGroupBy string
 // GetUsageParamsInterval defines parameters for GetUsage.
 type GetUsageParamsInterval string
 
+// GetSpendParams defines parameters for GetSpend.
+type GetSpendParams struct {
+	// KeyID Of this API key.
+	KeyID *string `form:"key_id,omitempty" json:"key_id,omitempty"`
+
+	// DepartmentID Of what counts toward this department.
+	DepartmentID *string `form:"department_id,omitempty" json:"department_id,omitempty"`
+
+	// GuardrailID Of what counts toward this guardrail.
+	GuardrailID *string `form:"guardrail_id,omitempty" json:"guardrail_id,omitempty"`
+
+	// Agent Of this agent.
+	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
+}
+
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -5253,6 +5819,12 @@ type ListMembersParams struct {
 // SetBudgetAlertSharesJSONRequestBody defines body for SetBudgetAlertShares for application/json ContentType.
 type SetBudgetAlertSharesJSONRequestBody = BudgetAlertShares
 
+// CreateBudgetJSONRequestBody defines body for CreateBudget for application/json ContentType.
+type CreateBudgetJSONRequestBody = NewBudget
+
+// UpdateBudgetJSONRequestBody defines body for UpdateBudget for application/json ContentType.
+type UpdateBudgetJSONRequestBody = BudgetPatch
+
 // CreateByokCredentialJSONRequestBody defines body for CreateByokCredential for application/json ContentType.
 type CreateByokCredentialJSONRequestBody = NewByokCredential
 
@@ -5261,6 +5833,12 @@ type ReorderByokCredentialsJSONRequestBody = ByokOrder
 
 // UpdateByokCredentialJSONRequestBody defines body for UpdateByokCredential for application/json ContentType.
 type UpdateByokCredentialJSONRequestBody = ByokCredentialPatch
+
+// CreateDepartmentBudgetJSONRequestBody defines body for CreateDepartmentBudget for application/json ContentType.
+type CreateDepartmentBudgetJSONRequestBody = NewDepartmentBudget
+
+// UpdateDepartmentBudgetJSONRequestBody defines body for UpdateDepartmentBudget for application/json ContentType.
+type UpdateDepartmentBudgetJSONRequestBody = DepartmentBudgetPatch
 
 // CreateDepartmentJSONRequestBody defines body for CreateDepartment for application/json ContentType.
 type CreateDepartmentJSONRequestBody = NewDepartment
@@ -5402,6 +5980,21 @@ type ServerInterface interface {
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(c *gin.Context, params ListAuditEventsParams)
+	// ListBudgets The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+	// (GET /v1/budgets)
+	ListBudgets(c *gin.Context, params ListBudgetsParams)
+	// CreateBudget Create a budget
+	// (POST /v1/budgets)
+	CreateBudget(c *gin.Context, params CreateBudgetParams)
+	// DeleteBudget Delete a budget
+	// (DELETE /v1/budgets/{budget_id})
+	DeleteBudget(c *gin.Context, budgetID BudgetID, params DeleteBudgetParams)
+	// GetBudget One budget and where it stands
+	// (GET /v1/budgets/{budget_id})
+	GetBudget(c *gin.Context, budgetID BudgetID)
+	// UpdateBudget Change a budget
+	// (PATCH /v1/budgets/{budget_id})
+	UpdateBudget(c *gin.Context, budgetID BudgetID, params UpdateBudgetParams)
 	// ListByokCredentials The workspace's own provider keys, newest first
 	// (GET /v1/byok)
 	ListByokCredentials(c *gin.Context, params ListByokCredentialsParams)
@@ -5432,6 +6025,21 @@ type ServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(c *gin.Context, credentialID CredentialID, params VerifyByokCredentialParams)
+	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
+	// (GET /v1/department-budgets)
+	ListDepartmentBudgets(c *gin.Context, params ListDepartmentBudgetsParams)
+	// CreateDepartmentBudget Create a budget of a department
+	// (POST /v1/department-budgets)
+	CreateDepartmentBudget(c *gin.Context, params CreateDepartmentBudgetParams)
+	// DeleteDepartmentBudget Delete a budget
+	// (DELETE /v1/department-budgets/{budget_id})
+	DeleteDepartmentBudget(c *gin.Context, budgetID BudgetID, params DeleteDepartmentBudgetParams)
+	// GetDepartmentBudget One budget and where it stands
+	// (GET /v1/department-budgets/{budget_id})
+	GetDepartmentBudget(c *gin.Context, budgetID BudgetID)
+	// UpdateDepartmentBudget Change a budget
+	// (PATCH /v1/department-budgets/{budget_id})
+	UpdateDepartmentBudget(c *gin.Context, budgetID BudgetID, params UpdateDepartmentBudgetParams)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(c *gin.Context, params ListDepartmentsParams)
@@ -5732,6 +6340,9 @@ type ServerInterface interface {
 	// GetUsage Requests, tokens and cost over time
 	// (GET /v1/usage)
 	GetUsage(c *gin.Context, params GetUsageParams)
+	// GetSpend What is spent in the windows of now, and what that comes to by their ends
+	// (GET /v1/usage/spend)
+	GetSpend(c *gin.Context, params GetSpendParams)
 	// ListWebhooks The workspace's webhooks, newest first
 	// (GET /v1/webhooks)
 	ListWebhooks(c *gin.Context, params ListWebhooksParams)
@@ -6000,6 +6611,290 @@ func (siw *ServerInterfaceWrapper) ListAuditEvents(c *gin.Context) {
 	}
 
 	siw.Handler.ListAuditEvents(c, params)
+}
+
+// ListBudgets operation middleware
+func (siw *ServerInterfaceWrapper) ListBudgets(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBudgetsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", c.Request.URL.Query(), &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter interval: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "guardrail_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "guardrail_id", c.Request.URL.Query(), &params.GuardrailID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "agent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "agent", c.Request.URL.Query(), &params.Agent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter agent: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListBudgets(c, params)
+}
+
+// CreateBudget operation middleware
+func (siw *ServerInterfaceWrapper) CreateBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateBudget(c, params)
+}
+
+// DeleteBudget operation middleware
+func (siw *ServerInterfaceWrapper) DeleteBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteBudget(c, budgetID, params)
+}
+
+// GetBudget operation middleware
+func (siw *ServerInterfaceWrapper) GetBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetBudget(c, budgetID)
+}
+
+// UpdateBudget operation middleware
+func (siw *ServerInterfaceWrapper) UpdateBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateBudget(c, budgetID, params)
 }
 
 // ListByokCredentials operation middleware
@@ -6571,6 +7466,282 @@ func (siw *ServerInterfaceWrapper) VerifyByokCredential(c *gin.Context) {
 	}
 
 	siw.Handler.VerifyByokCredential(c, credentialID, params)
+}
+
+// ListDepartmentBudgets operation middleware
+func (siw *ServerInterfaceWrapper) ListDepartmentBudgets(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListDepartmentBudgetsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", c.Request.URL.Query(), &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter interval: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "department_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "department_id", c.Request.URL.Query(), &params.DepartmentID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListDepartmentBudgets(c, params)
+}
+
+// CreateDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) CreateDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateDepartmentBudget(c, params)
+}
+
+// DeleteDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) DeleteDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteDepartmentBudget(c, budgetID, params)
+}
+
+// GetDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) GetDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetDepartmentBudget(c, budgetID)
+}
+
+// UpdateDepartmentBudget operation middleware
+func (siw *ServerInterfaceWrapper) UpdateDepartmentBudget(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "budget_id" -------------
+	var budgetID BudgetID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "budget_id", c.Param("budget_id"), &budgetID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter budget_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateDepartmentBudgetParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateDepartmentBudget(c, budgetID, params)
 }
 
 // ListDepartments operation middleware
@@ -12246,6 +13417,57 @@ func (siw *ServerInterfaceWrapper) GetUsage(c *gin.Context) {
 	siw.Handler.GetUsage(c, params)
 }
 
+// GetSpend operation middleware
+func (siw *ServerInterfaceWrapper) GetSpend(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetSpendParams
+
+	// ------------- Optional query parameter "key_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "key_id", c.Request.URL.Query(), &params.KeyID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter key_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "department_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "department_id", c.Request.URL.Query(), &params.DepartmentID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter department_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "guardrail_id" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "guardrail_id", c.Request.URL.Query(), &params.GuardrailID, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter guardrail_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "agent" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "agent", c.Request.URL.Query(), &params.Agent, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter agent: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetSpend(c, params)
+}
+
 // ListWebhooks operation middleware
 func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
 
@@ -13185,6 +14407,16 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.DELETE(options.BaseURL+"/v1/departments/:department_id", wrapper.DeleteDepartment)
 	router.GET(options.BaseURL+"/v1/departments/:department_id", wrapper.GetDepartment)
 	router.PATCH(options.BaseURL+"/v1/departments/:department_id", wrapper.UpdateDepartment)
+	router.GET(options.BaseURL+"/v1/budgets", wrapper.ListBudgets)
+	router.POST(options.BaseURL+"/v1/budgets", wrapper.CreateBudget)
+	router.DELETE(options.BaseURL+"/v1/budgets/:budget_id", wrapper.DeleteBudget)
+	router.GET(options.BaseURL+"/v1/budgets/:budget_id", wrapper.GetBudget)
+	router.PATCH(options.BaseURL+"/v1/budgets/:budget_id", wrapper.UpdateBudget)
+	router.GET(options.BaseURL+"/v1/department-budgets", wrapper.ListDepartmentBudgets)
+	router.POST(options.BaseURL+"/v1/department-budgets", wrapper.CreateDepartmentBudget)
+	router.DELETE(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.DeleteDepartmentBudget)
+	router.GET(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.GetDepartmentBudget)
+	router.PATCH(options.BaseURL+"/v1/department-budgets/:budget_id", wrapper.UpdateDepartmentBudget)
 	router.GET(options.BaseURL+"/v1/audit-events", wrapper.ListAuditEvents)
 	router.GET(options.BaseURL+"/v1/publications", wrapper.ListPublications)
 	router.GET(options.BaseURL+"/v1/publications/:publication_id", wrapper.GetPublication)
@@ -13192,6 +14424,7 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/logs", wrapper.ListLogs)
 	router.GET(options.BaseURL+"/v1/logs/:request_id", wrapper.GetLog)
 	router.GET(options.BaseURL+"/v1/usage", wrapper.GetUsage)
+	router.GET(options.BaseURL+"/v1/usage/spend", wrapper.GetSpend)
 	router.GET(options.BaseURL+"/v1/platform/workspaces", wrapper.ListPlatformWorkspaces)
 	router.POST(options.BaseURL+"/v1/platform/workspaces", wrapper.CreatePlatformWorkspace)
 	router.GET(options.BaseURL+"/v1/platform/workspaces/:workspace_id/tags", wrapper.GetPlatformWorkspaceTags)
@@ -13435,6 +14668,287 @@ type ListAuditEventsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditEventsdefaultApplicationProblemPlusJSONResponse) VisitListAuditEventsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetsRequestObject struct {
+	Params ListBudgetsParams
+}
+
+type ListBudgetsResponseObject interface {
+	VisitListBudgetsResponse(w http.ResponseWriter) error
+}
+
+type ListBudgets200JSONResponse BudgetList
+
+func (response ListBudgets200JSONResponse) VisitListBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListBudgetsdefaultApplicationProblemPlusJSONResponse) VisitListBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudgetRequestObject struct {
+	Params CreateBudgetParams
+	Body   *CreateBudgetJSONRequestBody
+}
+
+type CreateBudgetResponseObject interface {
+	VisitCreateBudgetResponse(w http.ResponseWriter) error
+}
+
+type CreateBudget201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateBudget201JSONResponse struct {
+	Body    BudgetChange
+	Headers CreateBudget201ResponseHeaders
+}
+
+func (response CreateBudget201JSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateBudget202JSONResponse struct {
+	Body    BudgetChange
+	Headers CreateBudget202ResponseHeaders
+}
+
+func (response CreateBudget202JSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateBudgetdefaultApplicationProblemPlusJSONResponse) VisitCreateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   DeleteBudgetParams
+}
+
+type DeleteBudgetResponseObject interface {
+	VisitDeleteBudgetResponse(w http.ResponseWriter) error
+}
+
+type DeleteBudget200JSONResponse DeletedChange
+
+func (response DeleteBudget200JSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudget202JSONResponse DeletedChange
+
+func (response DeleteBudget202JSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteBudgetdefaultApplicationProblemPlusJSONResponse) VisitDeleteBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+}
+
+type GetBudgetResponseObject interface {
+	VisitGetBudgetResponse(w http.ResponseWriter) error
+}
+
+type GetBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type GetBudget200JSONResponse struct {
+	Body    BudgetOne
+	Headers GetBudget200ResponseHeaders
+}
+
+func (response GetBudget200JSONResponse) VisitGetBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBudgetdefaultApplicationProblemPlusJSONResponse) VisitGetBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   UpdateBudgetParams
+	Body     *UpdateBudgetJSONRequestBody
+}
+
+type UpdateBudgetResponseObject interface {
+	VisitUpdateBudgetResponse(w http.ResponseWriter) error
+}
+
+type UpdateBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateBudget200JSONResponse struct {
+	Body    BudgetChange
+	Headers UpdateBudget200ResponseHeaders
+}
+
+func (response UpdateBudget200JSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateBudget202JSONResponse struct {
+	Body    BudgetChange
+	Headers UpdateBudget202ResponseHeaders
+}
+
+func (response UpdateBudget202JSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateBudgetdefaultApplicationProblemPlusJSONResponse) VisitUpdateBudgetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -14021,6 +15535,287 @@ type VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response VerifyByokCredentialdefaultApplicationProblemPlusJSONResponse) VisitVerifyByokCredentialResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentBudgetsRequestObject struct {
+	Params ListDepartmentBudgetsParams
+}
+
+type ListDepartmentBudgetsResponseObject interface {
+	VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error
+}
+
+type ListDepartmentBudgets200JSONResponse DepartmentBudgetList
+
+func (response ListDepartmentBudgets200JSONResponse) VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListDepartmentBudgetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListDepartmentBudgetsdefaultApplicationProblemPlusJSONResponse) VisitListDepartmentBudgetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudgetRequestObject struct {
+	Params CreateDepartmentBudgetParams
+	Body   *CreateDepartmentBudgetJSONRequestBody
+}
+
+type CreateDepartmentBudgetResponseObject interface {
+	VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type CreateDepartmentBudget201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartmentBudget201JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers CreateDepartmentBudget201ResponseHeaders
+}
+
+func (response CreateDepartmentBudget201JSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateDepartmentBudget202JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers CreateDepartmentBudget202ResponseHeaders
+}
+
+func (response CreateDepartmentBudget202JSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitCreateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   DeleteDepartmentBudgetParams
+}
+
+type DeleteDepartmentBudgetResponseObject interface {
+	VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type DeleteDepartmentBudget200JSONResponse DeletedChange
+
+func (response DeleteDepartmentBudget200JSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudget202JSONResponse DeletedChange
+
+func (response DeleteDepartmentBudget202JSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitDeleteDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+}
+
+type GetDepartmentBudgetResponseObject interface {
+	VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type GetDepartmentBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type GetDepartmentBudget200JSONResponse struct {
+	Body    DepartmentBudgetOne
+	Headers GetDepartmentBudget200ResponseHeaders
+}
+
+func (response GetDepartmentBudget200JSONResponse) VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitGetDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudgetRequestObject struct {
+	BudgetID BudgetID `json:"budget_id"`
+	Params   UpdateDepartmentBudgetParams
+	Body     *UpdateDepartmentBudgetJSONRequestBody
+}
+
+type UpdateDepartmentBudgetResponseObject interface {
+	VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error
+}
+
+type UpdateDepartmentBudget200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartmentBudget200JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers UpdateDepartmentBudget200ResponseHeaders
+}
+
+func (response UpdateDepartmentBudget200JSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudget202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateDepartmentBudget202JSONResponse struct {
+	Body    DepartmentBudgetChange
+	Headers UpdateDepartmentBudget202ResponseHeaders
+}
+
+func (response UpdateDepartmentBudget202JSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateDepartmentBudgetdefaultApplicationProblemPlusJSONResponse) VisitUpdateDepartmentBudgetResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -19817,6 +21612,45 @@ func (response GetUsagedefaultApplicationProblemPlusJSONResponse) VisitGetUsageR
 	return err
 }
 
+type GetSpendRequestObject struct {
+	Params GetSpendParams
+}
+
+type GetSpendResponseObject interface {
+	VisitGetSpendResponse(w http.ResponseWriter) error
+}
+
+type GetSpend200JSONResponse SpendOne
+
+func (response GetSpend200JSONResponse) VisitGetSpendResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetSpenddefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetSpenddefaultApplicationProblemPlusJSONResponse) VisitGetSpendResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListWebhooksRequestObject struct {
 	Params ListWebhooksParams
 }
@@ -20635,6 +22469,21 @@ type StrictServerInterface interface {
 	// ListAuditEvents The audit log, newest first
 	// (GET /v1/audit-events)
 	ListAuditEvents(ctx context.Context, request ListAuditEventsRequestObject) (ListAuditEventsResponseObject, error)
+	// ListBudgets The budgets of the workspace, of guardrails and of agents and where they stand, newest first
+	// (GET /v1/budgets)
+	ListBudgets(ctx context.Context, request ListBudgetsRequestObject) (ListBudgetsResponseObject, error)
+	// CreateBudget Create a budget
+	// (POST /v1/budgets)
+	CreateBudget(ctx context.Context, request CreateBudgetRequestObject) (CreateBudgetResponseObject, error)
+	// DeleteBudget Delete a budget
+	// (DELETE /v1/budgets/{budget_id})
+	DeleteBudget(ctx context.Context, request DeleteBudgetRequestObject) (DeleteBudgetResponseObject, error)
+	// GetBudget One budget and where it stands
+	// (GET /v1/budgets/{budget_id})
+	GetBudget(ctx context.Context, request GetBudgetRequestObject) (GetBudgetResponseObject, error)
+	// UpdateBudget Change a budget
+	// (PATCH /v1/budgets/{budget_id})
+	UpdateBudget(ctx context.Context, request UpdateBudgetRequestObject) (UpdateBudgetResponseObject, error)
 	// ListByokCredentials The workspace's own provider keys, newest first
 	// (GET /v1/byok)
 	ListByokCredentials(ctx context.Context, request ListByokCredentialsRequestObject) (ListByokCredentialsResponseObject, error)
@@ -20665,6 +22514,21 @@ type StrictServerInterface interface {
 	// VerifyByokCredential Ask the provider whether a key works
 	// (POST /v1/byok/{credential_id}/verify)
 	VerifyByokCredential(ctx context.Context, request VerifyByokCredentialRequestObject) (VerifyByokCredentialResponseObject, error)
+	// ListDepartmentBudgets The budgets of departments and where they stand, newest first
+	// (GET /v1/department-budgets)
+	ListDepartmentBudgets(ctx context.Context, request ListDepartmentBudgetsRequestObject) (ListDepartmentBudgetsResponseObject, error)
+	// CreateDepartmentBudget Create a budget of a department
+	// (POST /v1/department-budgets)
+	CreateDepartmentBudget(ctx context.Context, request CreateDepartmentBudgetRequestObject) (CreateDepartmentBudgetResponseObject, error)
+	// DeleteDepartmentBudget Delete a budget
+	// (DELETE /v1/department-budgets/{budget_id})
+	DeleteDepartmentBudget(ctx context.Context, request DeleteDepartmentBudgetRequestObject) (DeleteDepartmentBudgetResponseObject, error)
+	// GetDepartmentBudget One budget and where it stands
+	// (GET /v1/department-budgets/{budget_id})
+	GetDepartmentBudget(ctx context.Context, request GetDepartmentBudgetRequestObject) (GetDepartmentBudgetResponseObject, error)
+	// UpdateDepartmentBudget Change a budget
+	// (PATCH /v1/department-budgets/{budget_id})
+	UpdateDepartmentBudget(ctx context.Context, request UpdateDepartmentBudgetRequestObject) (UpdateDepartmentBudgetResponseObject, error)
 	// ListDepartments The workspace's departments, newest first
 	// (GET /v1/departments)
 	ListDepartments(ctx context.Context, request ListDepartmentsRequestObject) (ListDepartmentsResponseObject, error)
@@ -20965,6 +22829,9 @@ type StrictServerInterface interface {
 	// GetUsage Requests, tokens and cost over time
 	// (GET /v1/usage)
 	GetUsage(ctx context.Context, request GetUsageRequestObject) (GetUsageResponseObject, error)
+	// GetSpend What is spent in the windows of now, and what that comes to by their ends
+	// (GET /v1/usage/spend)
+	GetSpend(ctx context.Context, request GetSpendRequestObject) (GetSpendResponseObject, error)
 	// ListWebhooks The workspace's webhooks, newest first
 	// (GET /v1/webhooks)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
@@ -21209,6 +23076,174 @@ func (sh *strictHandler) ListAuditEvents(ctx *gin.Context, params ListAuditEvent
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(ListAuditEventsResponseObject); ok {
 		if err := validResponse.VisitListAuditEventsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListBudgets operation middleware
+func (sh *strictHandler) ListBudgets(ctx *gin.Context, params ListBudgetsParams) {
+	var request ListBudgetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBudgets(ctx, request.(ListBudgetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBudgets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListBudgetsResponseObject); ok {
+		if err := validResponse.VisitListBudgetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateBudget operation middleware
+func (sh *strictHandler) CreateBudget(ctx *gin.Context, params CreateBudgetParams) {
+	var request CreateBudgetRequestObject
+
+	request.Params = params
+
+	var body CreateBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateBudget(ctx, request.(CreateBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateBudgetResponseObject); ok {
+		if err := validResponse.VisitCreateBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteBudget operation middleware
+func (sh *strictHandler) DeleteBudget(ctx *gin.Context, budgetID BudgetID, params DeleteBudgetParams) {
+	var request DeleteBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteBudget(ctx, request.(DeleteBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteBudgetResponseObject); ok {
+		if err := validResponse.VisitDeleteBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetBudget operation middleware
+func (sh *strictHandler) GetBudget(ctx *gin.Context, budgetID BudgetID) {
+	var request GetBudgetRequestObject
+
+	request.BudgetID = budgetID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBudget(ctx, request.(GetBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetBudgetResponseObject); ok {
+		if err := validResponse.VisitGetBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateBudget operation middleware
+func (sh *strictHandler) UpdateBudget(ctx *gin.Context, budgetID BudgetID, params UpdateBudgetParams) {
+	var request UpdateBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	var body UpdateBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateBudget(ctx, request.(UpdateBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateBudgetResponseObject); ok {
+		if err := validResponse.VisitUpdateBudgetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -21528,6 +23563,174 @@ func (sh *strictHandler) VerifyByokCredential(ctx *gin.Context, credentialID Cre
 		sh.options.HandlerErrorFunc(ctx, err)
 	} else if validResponse, ok := response.(VerifyByokCredentialResponseObject); ok {
 		if err := validResponse.VisitVerifyByokCredentialResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListDepartmentBudgets operation middleware
+func (sh *strictHandler) ListDepartmentBudgets(ctx *gin.Context, params ListDepartmentBudgetsParams) {
+	var request ListDepartmentBudgetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListDepartmentBudgets(ctx, request.(ListDepartmentBudgetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListDepartmentBudgets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListDepartmentBudgetsResponseObject); ok {
+		if err := validResponse.VisitListDepartmentBudgetsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateDepartmentBudget operation middleware
+func (sh *strictHandler) CreateDepartmentBudget(ctx *gin.Context, params CreateDepartmentBudgetParams) {
+	var request CreateDepartmentBudgetRequestObject
+
+	request.Params = params
+
+	var body CreateDepartmentBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateDepartmentBudget(ctx, request.(CreateDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitCreateDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteDepartmentBudget operation middleware
+func (sh *strictHandler) DeleteDepartmentBudget(ctx *gin.Context, budgetID BudgetID, params DeleteDepartmentBudgetParams) {
+	var request DeleteDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteDepartmentBudget(ctx, request.(DeleteDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitDeleteDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetDepartmentBudget operation middleware
+func (sh *strictHandler) GetDepartmentBudget(ctx *gin.Context, budgetID BudgetID) {
+	var request GetDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetDepartmentBudget(ctx, request.(GetDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitGetDepartmentBudgetResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateDepartmentBudget operation middleware
+func (sh *strictHandler) UpdateDepartmentBudget(ctx *gin.Context, budgetID BudgetID, params UpdateDepartmentBudgetParams) {
+	var request UpdateDepartmentBudgetRequestObject
+
+	request.BudgetID = budgetID
+	request.Params = params
+
+	var body UpdateDepartmentBudgetJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateDepartmentBudget(ctx, request.(UpdateDepartmentBudgetRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateDepartmentBudget")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateDepartmentBudgetResponseObject); ok {
+		if err := validResponse.VisitUpdateDepartmentBudgetResponse(ctx.Writer); err != nil {
 			sh.options.ResponseErrorHandlerFunc(ctx, err)
 		}
 	} else if response != nil {
@@ -24884,6 +27087,32 @@ func (sh *strictHandler) GetUsage(ctx *gin.Context, params GetUsageParams) {
 	}
 }
 
+// GetSpend operation middleware
+func (sh *strictHandler) GetSpend(ctx *gin.Context, params GetSpendParams) {
+	var request GetSpendRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSpend(ctx, request.(GetSpendRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSpend")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetSpendResponseObject); ok {
+		if err := validResponse.VisitGetSpendResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListWebhooks operation middleware
 func (sh *strictHandler) ListWebhooks(ctx *gin.Context, params ListWebhooksParams) {
 	var request ListWebhooksRequestObject
@@ -25368,509 +27597,553 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L37kts2njD6Kjg6e8ozWVndvmUSd536thMnM/6S2C5fJn+k/UkQCUmYpgANAbas9fjUPs0+2D7JKfx+",
-	"AAhSIEVK6osTT9XELYnE9Xe/fhwkcrmSggmtBk8/DhaMpiyHP394S+fm35SpJOcrzaUYPB28XTByxXLF",
-	"pSByRtYLqsmaKpIzXeSCpUMykzmZPJ/d/4XqZDEZDYaDnP2z4DlLB091XrDhQCULtqRmbL1ZscHTgdI5",
-	"F/PBp0+fhoMVzemSabuI80IvZB5fxorm2qyBkqVMWXZPEZ6SKZvJnBG9YERlVC3M/Ny8saJ6MRgOBF2a",
-	"GSmO27a2Jf3wMxNzvRg8/frxcGupw8H3OUuZ0Jxmz5/FV8hTXN8ql1c8ZTm5ZJshmUw38nL8P//135OG",
-	"xSV+4DFPD1xjkaum85sI9kGPE3hiYhaq4VDnzB6iX90/C5ZvguXhmA3rePLg4XCw5MJ9fhBb1jOW8SuW",
-	"b2IHd05S+yvh6ZBM0uyq7bDcwwcf1TNmAGrJhG5alfvdroutdPvC3POHL20j6JInr2WhWcPi8AmSm0dw",
-	"ffBn6wLxnTE+eOga/1rQPM0pz+ILnLufcXHwsW1x/vmDF/Y8ZcuV1Ewkm5/YZnttr9mKUc3FnFCS0Cwj",
-	"a64XSEDokhmUhW+4IA8fk4UsckXm/IopeGTGc6UJFWrNckLnlIshPC0LTVYZ5UKzD5ooluRMK79VpLLl",
-	"ZoMl3jdrbNjfg4ff1FFrRbVmuRnz//z2f93//97/+78N6mcwHHy4v+BCD54OloXSZMrIA6IlefDwG3LF",
-	"FZ9mjJy/+f75c5IsaE4TIL1wcDMg4dsn9v2CijkjUmQbsl4wQfSCK8IVUZpnGZxLUuS5wRTDRJq3bZnE",
-	"oOU+G7f7p4uLr/51Mfjt9P637//9YvDnThs3SzNLArIsCKN5xs3Fwf0NiSqSBaGKXAweXQyGRObkKziJ",
-	"n1icUgly/uo5QAgA9SXbtIG0+flQYP6ZL7neXsnf5JosqdgQJnTOmTI8xxDyhcxSRagmS6n0GXlyivdF",
-	"p4oJ3UTfM5ijtiy+LJaDpw+fnMKV4KeStBs4n7MclvgLFXTODN1rOjazVPtIeXjLVpZYvjE+xjH+YgSG",
-	"HlIFnWmW7xQq4IWuCwNk3l7Zq5wppl8UyylrYNsCfsMlWkmsYT32110rspd5Cv/beb24wNdsFrvYFfwI",
-	"ZzYkE/wE1wrIxLUiKivmDcvFx7ue3zenu8WMV1buii8Vf7u3Y012hIPA7VUxzXhCzdxxhFiVD9ijK6Zt",
-	"6BA8fzAuvGb/LJjSTTLs5MN9xeeCZlP54X6Oz97n6cSSUC5mLGciYcT+ZiQP9s+2xdsHD1+4LAzbfpXL",
-	"Gc8a5KIcnzG3bR5ycAkfWteI743do4eu9Q0XCdte4AupS42FK6L5slHsVjBEOOtM5ktq2FtKNbtv3h3E",
-	"5n4nNI8Qu+86zlvA6/vMq1gev5VCsRyvwvzVdg/w+6GH/3ekg7dAVB8+ePyXx988+vrxX3bS1V9pjLGb",
-	"b/GKMinmQ8fKyaNTNSRwM4SBqmSUIDKnmq3phiyoInS1yjhLURoDga3pgte0xu5DKQvkq3/99uDhe/zr",
-	"0emf1b/9y37/8cHw8afyx4+PP/3rkWEif16qTuIYBcDzYtcTZbjEk9PTparsFM+HTRdSXsYBao0/IkyZ",
-	"v9pgyj58MFj9KvNLtaJJA+lZu59xVWvVuib38IGr+mTeVSspFAP7yatcTjO2NH8mUmgmAMYANpB9nKzw",
-	"iX//hzLr/hhM9W+5YfKD//ukNBGd4K/qxI0LM26jE+hRM8ozlp6R1z9+T759/OQvxE5FUqYpz9QITtGO",
-	"CMaeRKOtYpXLFcs1xz3wNGIqGg4uuYAfmDBI9VtNRBwMB2YMqtFSsVGaLQdDoCeD98Pt0fAeItM4ChSx",
-	"VoX39BuupxxaTv/BEm1GONeaJguWgvoeJz9V9V0vqAa8BeHYyO84ANFyRH41P3JNErk0OqgkKVsxkSoi",
-	"Bbzj2bCSOJCQRnkFlYdrGG4pxdxqryxLQS2tnjjSDrW91uc4QKINtaEiLallOXzKVpncsHRUUoCplBmj",
-	"YgCwgr+OHR3dxhxQTsh6Yfi1kII1DOqJ57AJQhrvVGmqC7ULxkOryxt8o37ngKwwjR906E+vARbYcqW3",
-	"gby0+W2fCEJ2OiTTjbw0JNKcyiACxFXDYRTSPKG5p4hcC1K+gtCypsqw5/Cgy/HTIkeZc6mqcoAsplmw",
-	"IuSm5g0m0pXkSHW2hjMEosjjVwSGlfF0o1n3yZZOq9sabRUoAls/5oyqGCD+utgg6zUwaM7FqNbxg8mZ",
-	"zjfULKucIAB6pWmuWTqmuqv4FMJoRFgIYdBpnYGq4k89BIlBZR3Vy/SHEIXZIuX6hyvLO2qUItEWibc2",
-	"QB01b8MxJPnm6R5Hk/IZaJ9cs+VOLP7R0Di0WJl37WA0z+mmhXQEOkr85yvuqJdfMxf668dR+qRpPmeN",
-	"g9lf8ftdXAYoDtwfnu/QXUF1nHBOe2DDuuJlt9B+5T9zFbn2lGra+QYC+IlcQOCE2DXQC/ZBW4dG/Vhg",
-	"QdXB4vvS8iV84lcsFB6mNKMiYeZg/lnQjGsjQCRSmYPOKFhmo2KDGfBVzhOLDWnKzWXQ7FVwXDOaKRaT",
-	"kkC+BapLBXE4S5Z0Q8zMpBApy4ky3N3poSQplJbLbY7NxarQu4U2njC0IH4aDmShe75TB0WY0w/UdN5W",
-	"TY/QjiyT6/GMZtmUJpcqTjqBukUkkVeooygjd+AzRhZKFlIqRma5XI7ID8uV3hCYRZl/QPR2ALuNhTW4",
-	"lCGYtIN3CFPAbBw87HrNQo6h9uEt73r1jXnYmj3My42i1GuumEJ/BmqJqAgO4YDIgxF5xhIgAooYIcYI",
-	"cFSRRIoZn48DNXgniatBRqkjl6dY36O/2uEWIOyAJEvMG4nSrlN3AGmuqrSj7USE8tHXbNZEgMIBd2zj",
-	"pTjGHmLL2DHxK+fVaSVXSy7Cbx8Md2NvTXyybjD/CDqMjN4xZUoj1hrZvi5W9cF+ZzqQKyYoP/lqSBhN",
-	"FgjyzoLwDflqRM4FYUAPMq50E1EIlOuHp7vsy0Pz+HN89cHXnzEB+RQBl+9kIVLv0u2skzdrXIlcNei+",
-	"a54acJhujMqXLAwRmnKj0FoNeAQCLbJpr70Y8sFA7h8OjLb/fthFbnKaGiwmhiXfFemc6fOM5XEVjfaV",
-	"4pvUMGbEoXsqqkwYqppfoSLoNp5SnhmRZM3YJfyxlEIv4K+MzxhMH5NPwJfXqAxOYbvWXSNzd+IN68Kx",
-	"BBVSdZR78Y1CNQnRiml7mnXNi6ExY81FKtdGNlIjYg0DM5kTStyuK+ypXaGKg+CvCwlTwVrBujGVhQ6B",
-	"Dq1JZTjHYFhGJxjuNcfvStiMXYRa0LwJARYyY2TF8sQgqQvEwfWgTs5yRnIGNqBRi4IRHZ7n4e3CYu8h",
-	"u6+cqA5tA9HrLxRLe90+vGAvv37m1tJgqJZGnzTHb4TUPGnQshEaxqDFNtqN9gOPGLVAgAlwKEBNd6HB",
-	"LisnFMJ+FXOGIR3ZQYOOoHyFFO22ta9gLW/M6e3WmaobV/6lLRSuIRBF9BmRb07BTPngFCIfcuatoQB9",
-	"TNfZv/eFt/trQt6PQSpOEKgfce2k7BY6nc4hcu72Ud+GtLu1ir1l3sh+ukq+323k5fmr5z+xjapgTWug",
-	"UYus9/BJRNgzk3xfMeHWLep8fGlXUCNbGEGkDBtQ3nyvDD1ULL9i6gwF16f9Vdh9BBb3znQTZ1bgul0v",
-	"JLEPEq6jtJoJOs1YGlfqG6THJmn/F9QUUnAPrpzoDzL+V8ghkXMb+mvo//4n1ii/rqTiOu6usN4Uc3ku",
-	"htaF+1YjCQvFzkgm1ywnUjBFaM5Q98EowjhnX+Vsxj/E7wKDD8uoPTc/RBnL3H20UciC0CSRhdD2eGzo",
-	"npQk41pnhv0XWUqmjCx4mjIRvdZVY0TN22DjQUzNtiBUzBo3lNHofszpxUWSVdobwAu1Uz0yyPxOOdMK",
-	"n3Wkmea1v4fPR6WKwExv1RF7xf5ocI0BzJXYFBpNHEWp4HnlTJqoYUmoDmIxVZJ3K/ylsoRjSEtbe7pd",
-	"gamynP2ZZ21XfThn+d6RzEYBI9y1Zse1P6GO3+GNNxBoXeUlbe8AZ3HGpJABhIGaHSxBfYjKp4aTfplb",
-	"utpDIi69e8eRbR583SrMVul/v0l6HlEIoAHJRMoYbvt923Huom9HIgq3QvhggyhhXePm+tAKi327RAMn",
-	"nqxRclPEDEY0vWSKcLT7rDKagDglBXuKKv1/FjkjNFNorfnfb16+sFLND0Ln9EIEMU2YgzZlaS6Ty1L2",
-	"YcrObX69YrlmH1BXNHI2T5iTj3CJowvDeMOA4wffVjObvtmOcFvnXLOXIttg4JY9l3eKtYRfwm61EV62",
-	"QjLgmDD2nFdMUqucyxydlM68HrU6bYkkcVOM9rIXzWwcCAo+Nn7wkm2IoihHcn1m8wds/KEGvdro01Kw",
-	"bc+kGbLFAmR+ZukZocQAZ8YwBFrZuydaXqIk6naecaXHXgiC+xrDQ+YjW05ZmuJVlMNFTyZZsOSyp+i4",
-	"0Ho1LuMy2oDcn5Gzbc3pFSNC2lSTuKxvHc024KU6/Dt31iEmlYN1MMctm3Me0BXj43+oumTp0BpMtAvn",
-	"E4yl/o73DKmqw2NDWJUPpQLgqRxM5eaaCFFkiq19X9GMp0+r+pqW8tK7HQgX9hmuSc5moF36H2cyn4Ka",
-	"BD9fCrlWpe6Fjowl3RAhNUklhBGNLoSQY4PcXOO8lt6QKVtwkUJQHxUCQsJBC5qzdERyqtkYrFkMlwJ/",
-	"+8mIRd+lXDKhR6QQYCg26oJ5+kJUAQ8ILF8ys7tEiiQrFL+CJx00EUU3Kgwa9LtyvjZKbOAWkgMgWkgt",
-	"HZLCuYG51P3lj8tIve4UBsNBuDvD3svVw+vlEreReDj4cN9MeP+K5kZsU2ZmuH07p/n7uV+B+fRjsArz",
-	"+YX83i3EfHxNNYY6MPfCu8p6cMBwTZ+Gg++pppmcB4G2Vfq3ZErReYNVgerF7pAfGynsBooBvVtEVQ6p",
-	"E2J4ZhzGLkUt6EjW0aQCgoiyfocORGbFRGqDPapj/xzEpyskNakE9AArl5luwxpsIEF8w/6RCG5l0eOT",
-	"Sv/MY+pVIlU/lxe80OTxgrz2hgBFnjCcaLxi+XjJs6x7fFkhuFb7HA8uyA3QvIxgX8PwTKKHidYIHx0f",
-	"QYlqpPYOnvFcqYKllaxCcK+vBdupgv/CXGzoOlxO2yvluuuHFTqfcfZhfStdzuMQm8vW2d6G8vGMZUxH",
-	"FY/yh44235iBzI3SMvUhR+hWfzsn533IR4wuaIzCqEuQ/J8FcxqWB+Yh6GHsyua3ZkwbdSOhKi7nRRLj",
-	"oiJlPfEOzfSKTGUhUqJlk9+gv0m3JdCjj2G0vJvDoMvf8O0C2BGModW93KohtFzK3kbQcDddjRrlO8cx",
-	"fu5pXeyCc6LIMlIIjJxC3Opgn/utFKbNAIP3UetkmAhjQ/9ezgZPf+uRPlMslzQ3cLMtYIkZn/dJxflr",
-	"TlcLFLXCONX2UkXoXJ2bV218K+EKtTDB1pAvZaPPQPchNLNyKvOpR6D6kkp2Epo+4JWKWhyIZlitoM3v",
-	"GzgwK4ler9mVvMRplZOVQV/s49Ks56jZ1WwD+/vaPZ8nO+xFaDMQMmU+9WxNN4SmKSlWREsfcgSqM82I",
-	"NfYxkUYSzmYzLrje9IGDc/fOp9IINi7N/t2dvg2GEbxphBEwRVkOBtYRo//vdJDuSKCE5yA9RWE4HNxE",
-	"jxN4DW+Ap7EkEmY3cUmrFa/Pgxuo643JoimviSlVTf/xP+6cL4/oyizPZT7OaSxN8hRq1lTjuRozwayB",
-	"oqvStmRUjEPNLQLzlKgCbciQnCEFoVcsp3N2Rk59yZ8m69jq2ydRq97f5BoSu8m3T4icQZiSnQVyO+Wl",
-	"C2IeQs0hQCl6ycjD0UPy/0Qm7nA0LsAkVgjJhp4ApMM6WGoIUG5TeUfkpaF429Sor9rp1xDc1DC8fX9i",
-	"9bt5vxusVAyERcpTC1ad6Uu+tIbNadb/xdqOyxX4EXdt5bsiuURvSh+HYADEAf9/9LBaKsom73/76U8X",
-	"F6Py05//V7e0fUHoEiyXXJB3b555y+CDh6MndRjbgg0fV3cahZPWMzlINA+lmMOE8+FgTXPBxbxXDvGv",
-	"7p0GIdiP2UHOD4Z9BvJJXKn8fZ3LzpOweaE12SJNWYSoP0/ByQQCTM+wOgDCtLseFSzxhUxZczLqLJfL",
-	"WMbvcACS6/YmUHogstCKp+ir2d5Q17XtyJTN2VJeHfckteyQ3wyHAs8O7V2Waykvwx1RFxjZX4esA1t3",
-	"TTJ48wcj+EXLAXnhOpdZZtg6E8CARURizjK5jt2GV1Dq0c7T3PlSO0gJNO8HO8B3Pw0HOElDdF+Q0UAV",
-	"YR9QvgjcyZkRr3SotlEFZ8FSYsT70BG8pB/GFYnBfGGkBucshOx2+z2wRfwi5gxeMqqKfI/THEJ0eeko",
-	"9bqi3cA9VQb0gthoh+h0CzXYgivZBVs/0kT3TUU+J4ouV1lQOgQ3ZRW2S4YFhaAqBJksmaYGzCeQumce",
-	"sj7CqUw33t0NeTTm6IZGLpiAijWBcSe2oMqE0JydXQjI15MzMrGlh2FcSjT7oNGpWIV7M0uvwh2wtXop",
-	"itbkuCKfWdN6UA25/3xG14YUktbQrJZgrODnUle1p7/fkrqFANR13DArMoh9D3z/qAZau1S9FnAkAnjq",
-	"NN3tVCybxUHnNkA6zelaYFB3ULoSw4JxWkhvYpliHgrvKajxtlzpMSiv40u2mQTPMJFCHHttc/HVFs57",
-	"2/W438EL1cpBkQTAPmsoq0NpOj8eOO2StkOBYFusmuloYcWQYCIhQCcvKIof7s/lfTvnP5QUo9d0/Yv1",
-	"awe/3leXfHVfrpCA3Qe0NZPZmCqsmLd7bptPdtzJnc++JojlcunFLyJFGS0xmeZUJAumfnvwfmShezLa",
-	"6caAaXZR+7/GpcJza+j8UyoTdWJrS92H2lJqtEyHBL7Pma3cWH1ihDA9Mif05xH54YrlG2R7jjisc2mY",
-	"INcLe8EZV5qlhOoLIQV4lFzeA5yGofq+2pQh9YbkI22v7q79iup7L2ie9uR0Xr5y8gVXZGEWBZWblR6R",
-	"c00yRsG+E6SEzvkVi8hgNckiLs6ZgWycTEUUUIEJaUimmwov3ZYjzsgSwwWpIKdldbwHp6enHUW6msAU",
-	"pUqQnuYWEZFhYI1LugGDEKwCTwuz7Kz4RkVnO11cZosu7dsneuG4A89gkQtnPascrqaXN3SgXIybrWm+",
-	"JLNfWFhcEpN/wN9KyyIwFtG4IktqyMhsaEt1Y23efUxtlUXuoicuR66HwanZv5Fl9vCXZ1Dfpqy+kDJw",
-	"cyhblMTm+B8cvP4Eyhfv6f/YPohj2poaNOefvP8HUrwD9w+hRlNgebUy4F5q/S/yit1I0DpuctfRHsMx",
-	"XRsOozlu10G9vaQjO0oN6ILB/diuxB0EpJx3t9MQQG3rbp1Vq1PZSyu2hcuPOVRsEfjdRTldsXhYxK6b",
-	"C6xz27tAR90+MLrDsCasx66pf4wTpHYLjTDS0C11126PYgbbzwR2nHCKA2IHKmdd1VkDJrIdUtWnAL25",
-	"Wd1m5XOyAAC+jUpYYhqMiijf8ZWprJjXueajnSs7qAJq69WWTulIMG3KGuJim2OkRdNLnQtkWqwokwrw",
-	"c1s8dXVDq4xueopF2Y4+HU4kG4JsZ6TVlM1okekReetjUlBIpNZqW+3UsKs+hYoXnH+J5ERmUHPJG/x8",
-	"Zxs6l8FizoiQZFbkIIlMaXKJ4nJQZphkEuTVS7bSPWqtdDjw76XSbRZylsg8ZSkB+4zVqOxvvpSi01iD",
-	"LPshkS7U0QA8zek0C6ouYJwQFuCC478Uch0zv880yxvjvNFA0fhzyjJNe0WV4xvNhZRKJaS75z1Y5DDY",
-	"TzhZdandEOVnWy0zbmVkVDiW5m5J3SNLlnIqiKtIq4JLAqGyfj96LcvXbd5K+JSdwZvNLoSNeoXUl4hV",
-	"GbffudCwPbrOz+Mpdn78oPuEoAm/n2DubtfXLsL1Ar2af69BZgnde50VVVzri6jgZKN1wPS0oFgiXZYm",
-	"KXQYqhH5gSYL+wkzXTRJ5VqY56VAiWvog7+otvGBAEVrSSA8cEVzHTELOWVv+0AamZkNklPjOeWi6W3/",
-	"UGZpY+yRJnvEWxQyloxMNw1FxOIFiIeDQgAVjBrsFYb9SYE1RcuASF2Szm782dYtDiDa+Xjrh1M/iXKF",
-	"3eDmNVvJWIG/KVUs44K1h5TWTUnDsm4hV5apsBQAbkReFFn21FWxL2vy25w6RRY2O8+r9y4u1x2WD8wd",
-	"DqabcbOqYAMxK5a7IeECE/TyFD0NvVWXANFikRCegzZJGsuhLY2z9qBipAVzWba+8VTqhVuwGjXmVPVf",
-	"NAgQZVZt/wEcJ3OFDKP+YVUz8rlafSmh9oP3pZ3ZeOEl3ZApA/Njv6qnvmb0DKYT2ok0znj58PSAS26y",
-	"EzXYrqwkWYKAu2lry0TzlRfFZG5djL7KUCCU1aJpK0nLVywdNx2IXQM85KcvbWfwWnxcFIBbKk9WJeQy",
-	"agGudsrmVOwQd7dD66NUvs+h+qNz2cjQgQMDE4iQ6/hWt7hGr3vMy9mEXGNkACwD85SbpmzlQh5H4m97",
-	"1aVjQaeSO+0J+e/sCBHgt4OPtdSxzhwBkWMEgE7tTGHtnLG6xY6GvgeYBd+SMFX4ZkCW6zsomWoFs7rw",
-	"WMd+ghpUtQL5+/Hho5ihKox9L5NUFRS2FhTnvOe6wvxLqYe47IHyByxM2mDIa+5CMhFSj522O3kaKL9g",
-	"JTJCV9DzOgycUhTIosyxyJsU8xGZYG03O45mKqw5ELpCCb3A3rVOh/YKNzUaF/nbL+ffn9kwDA2ZfpMc",
-	"TnB8RbOCqYl9AQoZckGSjNF8RCY2+GPy1EgES0KDgA/o85PTtbgQ5qzssbl5R2QCqj68GfRHWtAUC/85",
-	"b7+9ANt9cvIU+m+bP0HKt9090SeIxe9HF2KSZFQpXzNi8pRMfNPDE1poObFUDxsMYIRUypEK6gWr1T8I",
-	"r2wwHCxczQEX+eKiSoZlz8vqAqJRau26VqPM+msoeXWA0KDu/07lE0C2j96GcY37+Ubsy80ukn2DFteU",
-	"Q+rMLNYpfSsm0zytbIUhwDuuyVxCFtRW1Rejf0IMZxi5mDNVACtbyKxGuTE1IOawbdCeG4IC38fP/ci+",
-	"t60LuTs+OLu04/AWC7T7sRV7Rth56YiL+f0kMJRHpCs9efJCCBSgV9RQ+LKoE8onEBc8htpXwwGdyrxa",
-	"NaAknNHJWHvxtJu9j4Mgi616OieA7jTnogFT12xVRkfZMJ8gqO3B6XJiJIvJg8Wj0+XEdpSZPFATo4BN",
-	"/vLwdDGpua8ePdzplbKyQIfYJMtJ1TCI4gnjfWD9lj6DllSG9wyr3UEeghywpFkouVtbbCQg7UU8ONut",
-	"3BL1rndnKWdzwlq37GYvo2GovO1fEDGkXGdBaFCKm8tBp13mjSnNLEiX6IqVPsXik+3V0MtJDC80l9fo",
-	"CqVUAxj2AisvAnS/dyP3epukEzy8hSKiXuueiZAV+gwDIMWJ1b9jIP6YJ1yTKZ8HnrmwytCW0tzSwowx",
-	"rjZObDDVWFyfU4FlJWFkI2KlPZqDaLZSBwlB5lBiBoSj1DPZpgdbgOL24ADeXbS9r2FAoupH21woJUDc",
-	"XSTNZhnEmttbnYtu5ZkgIRaboBHtARHBZaU/J0FQ13rMChC7hINmerwH4dzd6XYLlX19NGaUaKrZGYG6",
-	"Hrt64UbdBbUQl67FgzKqmdLti7bhCfaZyiIbSmJEV9hYbT8v1cTtyeWKCa+MVWJqp8xnQYZFO+z6ZrZx",
-	"rlmUFKyn8vlOpCxfU1Q7PTnPMtS1XBDOEeNsjlwKCVZYBYogJKZ26RHgLS+lZ1mlYGtvrcm9h6g6c/ls",
-	"nWPt4IUtJzN8u3N9ebx3R9JFpI8UT2m3+w4HV1zFvUo2o1aXfj1fYGVoC3jxPOLV61cMprxatxDfTLbT",
-	"SR1FucYz30sB8ijZtTtdf/XCx6TOmVY1F0tHYe4wWeuI4n+MOITlMUvpwMy98/BdwN4+6TfVlNKXhobb",
-	"Tm8+ARHtaC7j1vmM0fAqZJma47KIt8MwsGVej7O3BTc+lc319nrZtujb491dgXF/L4Ghv/XUvnwNlbjq",
-	"pU5wnN1GSbuiY+VZuNP5rEtY2E0c2VC7dfd3x1Brl3YUXuIhYB9u4s5oS4lIczrTgUgEfpwVy5UhOztV",
-	"itrRH0Wz6GySAQ9gk0km5fNoCIQZ4c3fzu8/fPK1Y4eQThodxEW4R0pb542s1vEtMBDYiNsg7VsvONSZ",
-	"v2cDaFKW8yuWRsT4Ft2iv+BdBYA9ffZeoran6w/CHtXO7o9RqhJ3SnFF1jI3GjRRLJEiJZmUlyPyXJNL",
-	"xlZlEXfrJDZ/IkTIvKJEdqInf+cyo06srZOPH2YzbF/c2OzdpvqMc1dEsrW1sc3+8flzPZNvXjMlsyuW",
-	"QuJNbL2+f2s0RMVHv0y5SMv691ipQiTd0/BqXZQjC2nMY4Iy+e3d1vJCzBUIROV2sLO1kZB8UwMuSCKX",
-	"y4pHNwg2s2EeO48UL/a1fTpAgHHO5lyK9hRQArXDFjJL+1UIai5W/7IW431PkZXMeLI5g5DHQARwAXcS",
-	"gyHXdONKzXeIvM9LgO5wPK6a45aj3O7CQ3I5cOQgq3dfgdYYyagj3968dAuLOzPSH2yY398YzWLlERbw",
-	"fSDYh8YiIPJaSjJj6yCNWxLNsH9jrUhkUMdlu0WLX0DrRivL/ZHPC9sh1RdIaa3rGYnMmMetbPVkbBi+",
-	"0gPQ72b3sbp1NpTN9B2mu9TH5LnS4+lGs2hZSkzVgJwMI4PAXfh+k+ataqBDJdi7w+xzJsfTTEIXlz6r",
-	"DpuF9HvRAtWY6jF4MhvcF9ibc0Y0E2TKMtBHGcFxzPdunKfoR3xwav77P//1391IiTcGVGdOMqlY6vuX",
-	"UoiYyqm4VGdBWGHQLRQbQvlOTTRnI6zogcA/WqZBsAmOPhgO5ApCkBY0m43t34mUWbUlRlikB8qQjhv6",
-	"lmMTXjC/ZlmQzdarSiv2bYJGEyjAtEKiWjEG+bCy0KtCHwaC0OOkwacEBmaZE3s80H0eyliBNAU30d2x",
-	"VKzgl/gBmt3MpUxtCpMiNGgmG9QFcAlOvhJrr4OONFcKEy1KpPCrrV//sEJioogYw+rdJO0Iem6N9cQC",
-	"2GnKmj2I1HldQJQAdclZ0Lrd8LWpzuXKYwfZrThTQ2ri4d2I7Dg21Sy6wr/iuUYrcuZMxQXAWJeiDrS1",
-	"QYbmQmkaTYTFk7NdpLEOCXhEo1puRpUeK8ZELzVdraTMxo0dkcCC6qNkfbQ9FKzS0qB7dylVaRrzvT53",
-	"PcRRBTTSb8rVJegMC+ria7HQwovzt29qLZjCSt8VR3xXn3otoCtDZ+xcCnRLy9WqwYKyrXq3ubj8LYcG",
-	"bQdkoR888HhXrjQCdu5M69fYAuhHIGYOZW7bQlfqrMdxhVNNx6id7TwBN/MzqukrfKWDMztoN19FAXBE",
-	"QJAztsYICnDu0Ze+08p/wcevuRGP0yG6r+uVf2PP1unrhczYuNJJa4ve4CkjQXXJU/V07Njht7iuqz7r",
-	"shV6fTlBYkp5OFXg6+e79if3HQfkj6herpV11H/r6vJUEvR8MR7I/9y3r8dwsITWZs2TF4rlqjE1sENT",
-	"jJjYDwWrDPews5Mp20iwkUnFuhUTwpr+uHY7TevZH+IeqpjebrwZU4yU9Yt+SJnYjHVOuYhKEC9FtvF2",
-	"vkCEwPRaSE2RBF4n0AIHva8beMaoTk0GQdjp+D9ZLseAPDnTTMTbwbQvQUuSM23mbyG7n1qPzryedfd4",
-	"hje+ld4dYHGnMTza1wHAjxR3cvoBfmKbhnr0vehu72JXfopWsPyJHUVkCTd7Z+SWwyoZHt5H3xboaWqk",
-	"36Msod/SMe/q7lyU7dB5BCwJyi23o4l7sCue4BKPefxlW9K7dAl9Ecae461gjJ+7fV9ecO8RpfQ8VRBH",
-	"bvvlWBPB5KvJGUSvu45LlKiMKuvTMF9A9XHQ4OmSjQi4aCfgjpvAV8r5oQrF0iGKyMAUL0RYLRvqpLo4",
-	"p6Dw8gRsa3YoW72GCZ1viG/LYyssWHHbqrSwlyXV4LuMFz8ya9zZSdcM/coeCRiSzHJ6vtXK6vd2W9WF",
-	"hc5eq1Iz6lSOsJaXjcrGZAi15lH+sR0OAo0Duhyg5xjSoxObQE1AeRkNdhc5PLruvLOiYKBLt9Um2VMX",
-	"7tn78kA1N6Ky9pI/X4XT94CON1kxVwbzaMapQk9JKSZXMXREzktvvQ04VSybYVEg5QvwWfJhbexQzNVX",
-	"FLoQVFhywIWnFRmjV0xZizbRUu6N/u4cXkCj/a7oX3srdtLY3dsKyt1kfBQ0I5p4g1cvoxxKGQTNO23m",
-	"EDpWsLrBCuwCmAMvyPOULVcSylrc/4ltRl2qGL4Pt3OI2lqeyW2orbF+653vpt6m/S7fUmWth9/XVof6",
-	"W7q5X9l0IeVl9ztzL2zflmJJzpqqcCo+Fwp9CizjVyznRi65qcuziz782srd3/yFRe0D1xoRah9sjAn1",
-	"Da8bG9eUj/jkiCnLpJirplrdldC/5nEjtcArdcAbU4s/rHjO1DEa5182LQ4vslI9JslZyoTmNGt2GRpJ",
-	"v9e6mgqdgRhFeKq2FZOv/DUY+aBQ7My2WgC+DgGB/Sy/jVl5q5xdcVmoMZKFcUMMBSTTwBNhYSLI/s2l",
-	"xog8c7NJwlYGFGEYLKLT2efepSM6hEjic8Q+58FqKgvRBlPdood/YpsyWlgVsxn/0ND5jkKNuyInyYLm",
-	"NNGBEIhHFV8FdiKLwIPtUaZ63n3HtmfXk8N8WUlHxNMKAqa978bvup+z5kAefls8+zhG2Ltge/2JbfZW",
-	"4WH9XdX2n9jmOP0DdnA7SDfQWI8fNSjbx6l8b0R+lDmRawHBWyIlNF1yLGPawRAWrXZR4WaNC4IC2ubR",
-	"DaFrutmjFmU3RX7L7LOnGt+FYMP2CoEeZH4NZxvS0w6k8A02b4yqrSXpbyk3AOHr8hL+wnuNR7v8zGcs",
-	"2SQZO89YrC5xylY5S3oLhXURJMaXdOmfX3Znv81h0kuZs7HvLBdtMu9+2+k7htyExoF+9U1XvXXHmll5",
-	"UBH3SfeKuP4W/BLjCQlgxVs2JjcFjTQDG49bGqYgwBANVSDb+onJmcbyLmvqmhrYKBKQMB6dkpRuVNB/",
-	"r9q4zVciNkNAJVcWlHeVOTiFoU0mGKS7Zkgw3Vv+3goNK0F84EZMd1e/c/H0ZUirh5dtUNxRprCKhEfg",
-	"yTWsvm32HAHveI+jOFhj80YAo4XMUsQyVw5sRrNsSpNLW0521KxyRXN4alI6VtP1SS/40RtIL9nGVRSy",
-	"8TXxBlE8Fk4OhgtERe1wNSzNaGuZQguFAlsSVBlXmI0TxBmNL9lmAI76KIGPx4F12n1tr2dY8aRyGkBR",
-	"7Be7e0TBwdg8pDigyEj6npEAoJ9uvAPZu5XSOaNLktAsayiBPOVZZk5SFatVzpSKllMHL8nGO9kw1N9X",
-	"2MeIVaNDzStlowL/xJ7xw0nGjRhoKURTSl5jAyPoAuobumxjj9k7GDE0mgu6rEgC925YiDc+jJUs8lgs",
-	"3hLMkemQTDfyktik2ac23bZ8v4pchq+YK7T9C4Ct1BMtsM+3f7DBjpTw1JWXjvfAsb1eundFYSI10kze",
-	"EP/ZkhS2le3UJUcJI3GbIMH9HM2e4ksbxr2CY8PqssB3C4snqmOaSpOdqjlrVBY6kcudGbYv7WNG5QVH",
-	"YV+EWeV8SfNNDWMiFpiwgD5kdpfWwjOS8tnMiPcYno6yiWMmpIWZtGbjrYp8JVVTnxVXZbtJ9GqFWoim",
-	"b38gbIUek3v2CqMvGoo+IzTFPbVW22no6AItrqIUGITBJdMsh9rakErME3Zm2wQotMuSDJLlwJAWp8Sd",
-	"Gqe/lZdMxDqmdzAoRUCwFuQfEpnyQPyxldgS2KGqnK6s1O3pcYXaB0cZ5XDb6BXNNQioTQNL7hsIabh4",
-	"pEI2bq57Jv05vhBv/qL0OOOCdR/te6n0z1xEFStXjb3ZqqPzYsvP/jao425zafpWEeze+r2tL0vQccT3",
-	"mwPRjauy3iHEgdjG6YrItSA0ATgbun4jwKq6q6xyd5Wv4JqG5f37zcQjWH+W82NoQHJ++2qP3D8fvkS7",
-	"zrbJLbf5zfn2FJSohzAymmj0Dv3uHWb9nVUdmS7a/kJI3+k4uxtOI4PgWYeqcxVIfeteuilvjz3ffi6e",
-	"owVs3H6oRmUFRyC1Wzu6VaJbWc3e5Le2p71I8NsAG8r+GzS9L0W2AZMgTe+vcw7mw1mRZfcTKXQus6gd",
-	"pylYfR+yzpZWnutO0wx5312IJmN7RsPjijzSwmw761UdLTj+jsTE4zL2h1kWrbnQDKwV/1osl68ai86F",
-	"tYVNvpoQpalIlY2n2gRsAiJK8RXI83bekG/Ma08JJXkhfGUmEEAVoVBzDQLPL4Tt6Gy/xKjRWIj/ww6u",
-	"vzLG/+GTr7dvF07gdZHFDpyrlkjkRjSROZ9z0Vg8Oqda5veU98xA0yP3YcYxKtvRCkM8DD6DxTRj8b5M",
-	"xW60fGXH+UHofJuWWYyzCx+WG7eDN0KOObdj4J6/g13aRDsgmyFe5tYu0yOTRLp3mtJIWoAq+Dm+ZBy8",
-	"cc3qV7Q1/+JsOiWb8L262Bj0sujtv2Dr7zby8nsv3fbcO13xscsibq0lt5GX56+eQ2JbW8K70VXRVItm",
-	"27hxxsbh7prwDQaA3ni4QHPhuyBUvhZF3y0uoJow1uUM3im2XQSlLOBlcbfq+ilh7AVbP/PhIj1B46ix",
-	"Fn3OJkaemjYX1Kvsub29Cw73T2mJnOQ3uw/SFTdtqGLtyphy5frX7lyH6xNQHfFnuWb5/YQqV/VBDUnK",
-	"51xj3AsXguVksVktmFAjYukVxCRhQ4glTX3lckg+q6HCo5073b9NwZ6gEjYC7A4x+7fyOVp/l0Ca6ZWw",
-	"WG3O0uGEwmLfN4JTx4f249QAXsorBkEGbF3W5YdqbGxDEirOQm631fzDtx+yPUsw1TLWSmVJP/ClYf0P",
-	"Hzz+y+NvHn39+C9wwfjlg521LRrrnsPVVirq9CkBcZvpf/tIFp9/gmCkgNCubfeggi6dqk8VkAOTMg4K",
-	"pGw0HNc0VYxDmxW6yNmZD+DgZcOHVDKM38BhekYb3qlI1fPtxAJpi0XLgyNXGxIA+gWsdoXG7TS/7jmu",
-	"f+VXjDAOji9KnN0Z4ghhIZHSvbcDQHtCQsQHsG91A/twk6xwsNW+x42/NGDZkwJ5W2Vo+nlSPYBHUEDS",
-	"YN/g6eD//PZ/Li7Uf7z/9/9wf/zb1sUMBx/uLyBkZ+ArGAjC7pu5iKvet+/t1Q4EN9BwIq+wB/d1CFo4",
-	"9Pf47AF6SyTDKivmda7Ul3MW04yrSLXuV/hDUPPZSWvQ9hxkpmrmVKV8VMaoYmMjTqrte2vTivppZ3ZN",
-	"44xOWdYYXVlZv42Mtp+gHwJbXrH8jDwYnY5ODzzPctjuYRoIIH8v3/z0vk5mFftnYWP1KuuzDcSmPON6",
-	"03vG8s3tGTWjy9pcdW3G3FgDOtni8a9swOxNmjwOq9LfRjXDpOoedDMUpWe0yLSLYtnGG3ZllrprB3Yd",
-	"P5iH325W7BBJp8izjtO9e/1zk83aDOIX33R4oXR9/cAgHYdr9xRZTtholcEynWdoXQE11dlXWujEtq0l",
-	"ZIr0/n+e3v/2/Z/sH/fff+W++vP/6sQgsx6WokYvA2w7flXee7Yt8qpLG9BkVOkPmqzonLlEE65scx4Z",
-	"ZKOYB0atKWgvy1hVH4CPdcddxfGB7U/CbBPchKFXpBBQYDBqkHeulu/RLhxrrr0dIh7lHZZBstS7h0C5",
-	"QpayoClaKSzZ7xrWDWELPSOA7DvTnSaA80TLvKozdTJ41dxT2/LpKpfTjC3bWhHlUsxdcBuRroxt5eTg",
-	"vKyDnawyKhiREAA8Ir9Wu8cquWRY/EpIPwZXF8LfydOyW+4lYytsleC6S4NtaEGv6q7L1uBEnOUV7rTh",
-	"EEpTQ/UUzMHxWpmfEcFyqbnBGHMeaiHX4oxYj89YMU2UWT82rkeLlHaZV0e6N3dcvQCusevka66qNdMR",
-	"NM/Iqa/4kTNIDnAtunaiRGMrrbCGb1jYF+EwRr9qmN8UIYRrVi22zoRmmd1aij3FZZGl9hvcfppvxnkh",
-	"RuSFLdK2hLxcIUN60OkOw0L+sbjYDlEHdZLXL6LJAX7wRkPwhDu53fFNtRXtHU+xtbOu/mj34jOZFPFk",
-	"zfOK059wQf73m5cv9uhBXkXC7XmCwlygkch8iVlclfn/BC1cXLzBfefVXKZ/flrN+RpilPGQuJwXA6B5",
-	"kbmag5gldSEQF5U2FAbN5X7CKROM6gXEhnA9Ij8ALlvccp4kWDQWIqx6Wr2JEbHCAP7QzJpxpVmKFHfP",
-	"I/yJbfJ4+7hcrlZGmI4mAoMJChhAZpPiFEmoMBITvGjTmWShSSaVwVYqsPYimRYa66rMyD/kFMUocx8q",
-	"rt06njOeskU0w/BnfsVKzmQb3Nt1BecnagKG81SU1SXLrGbsCGSIqmI0Yymhgq3jOXbxcuRv7cm4+HJI",
-	"MRRhmxlrYjNnX5rZgH/25UT2BhuiEM0GuJiPywSmDiJTIcDYki9ZWhrqVYPZAmkS3Gf5bNBLJzhCuGv4",
-	"xUgbvg3Mkm789msNMZqYVm1bwwBch67mecMutkGqjZoFp9vQ9LpL6pYdbNwCLWWYFHRdtqTLvVlGT8XB",
-	"sJQ6mqcIxpJr4WaokBiPRjmj6dDCq5xV6GbZMwkLGMQ6+MWohmBrlj+Fi17lcik19ls5I0uuDIWAlhGL",
-	"EudKgRQULcQQu2iLOdVEYoAICDhcQ5wIkACo9wnjR1UXDxcN5/YqSPt1QF0C+TSXxXzRufe3je+szVkH",
-	"j63L7ACeB3N7xwa6c3tvwq0FV4mEqShX/tXyMMhlm8n8ksgZMjtbJ5/WfxOM5v1TdHBlLzGyL0IRaZ4s",
-	"+FUX+TymQSdUSMETmpUpiU0VKcBwAdsqFBTJeEr+Q2UF1gf+jwUVacZOzBejFhW0wfuY05mu5nLqsrpI",
-	"IA9H0rW9Gb2P9dIZ1N8Pm1YzCjNnjpVtc465Nrwp5xljCcaN2pPXL8B4v2RUWLvJ0+3+CNGmxru64DRk",
-	"6eBFNK8LTDdBrTYP4S1LaYy+bTOmRXrezGQOquQo3jyvf5Mal2LdHnaiI+hvliAF6wyFHqk/lonbWYYJ",
-	"dFVfQD8PQN2u38+aHyP1cCfb1KKhw04we2UjHltLcrAFWxE0qOBUcD/DkjpXyWC/pCBLEWiyYPtb57cJ",
-	"k9aZbUrpnFgYB/TN14+tCRo/PzrdyW3dPC2rPyCXybK+20hiqhDjfrEDQAqNTsvACsZ00Kro68fkJ/7d",
-	"iJz7oC4sPmOeCgllpIy1y81XPSoWV+NGtljKawOiPDGfRgRkY5FtfKKv2YZRGKAwADAdt46KsbArc6uU",
-	"y+64lFr3nepqEocXHZgqPApcBlxVTSLFucBcZxAo5KwsolMJDvg6yiEFv4GTebV9IFCNwx9KrVxRhFME",
-	"fXZ9nSDfk8FCrRo1JcWYzXcODfmmpTu9665Ri7spu73XO6sFbeu5VmEzbQk5QTYrF7FuEZhpD45weXga",
-	"6yG2Qyb1tgdc0T2FQFXmNW3FAVnYrHa6wPBIktHUVkDaCYkrmtNlS03/j3Vha/AMJ8ZsK2zi7qafynRT",
-	"1sLSbAnKc5E7gxz1RVDA2m+L+1sVstRenzowW6JdTA2JLaqEdgpGMn7pYrvDxQYZMFF725KufsOtv9+/",
-	"9kGYkdEFU52PPaiRtWZ8vtBtpx4pieMZ74MK2z0dnT6I1Mup3tmPNNEyrzpl7hGVyNwc7nRDnLqz80CD",
-	"uMClrQHVIc7AsBYQiTdKs6Whe8tVxBD9VwnFEL34DXWVrOmlBs2Pv33w5GGHOumONz/js1mrNt5Dh231",
-	"U/RT1Lv1Lq6xHV+Eyh4TciEn0FesljY46ThVP8qOyTsWFF+KdsXzjrci16i5RqGk1iwtCZEvCQdSAiSR",
-	"GqI3CgnUzlx+mKrlImV+2TuauV8I3CyXy6hThWPJSqNK19lg1KYRRpE8/GZ38k9j6J3TYO6pAwPGDop7",
-	"awwE96kPkdV5Unp6WiGnD2KG0z9QPBsA2bA5rA0nOUKmbamt3WqWuzVgiAN1zn5U/6XPy67OiMJfU8m0",
-	"7VbgTXp2OU75VvNqjlNC/GbDgPtGRWKt4nG5yG2Cgb/ZOmk2AAWbkzlDasxse6vmrYYLfY2Bx/2TazIZ",
-	"sfU+c1HOBGJz4k2r94p23hG3/Gs0QnlI6FReMRt1w2iecZYTq7z1jYxvOMB3geW0xwneED9qXneQKXkU",
-	"5ORzpiJi+g//LGhWxReFIh6DX6RgDcUqQeuOdktf0zIHkaxdCJxT0M2v+HIc+PYL7irf6u/j2AL3lkxi",
-	"X0LDzRcYh6Em1IrliqUNNfEboerHXC7Jg7irdwu12oXb0kJdfbG+z8DwbYEjqGRlb7d2rrXLeb8LeA+3",
-	"ADsswNpn1ht6W4ZjHLqrBdku/WjiVXAUd0DKsqs5UNjye+onc/29wqi3OwpYwMcoVYB+lo7I1QOwOSlJ",
-	"pBgaXXLOr5gg0w30EHOQjaWJphsgWe/efk9SbERSxkA4Qd/gC7CxAcQzxsvobPH6iP9UukZHELa2yvkV",
-	"1cympGNQhG3RAh4kmQ8JyP4ucN0riPfU0BlDoXpSlsE26yqjJ2E4kaE56LmySB/fBk/Yz3zJY2XS3zwj",
-	"K5aTJc8y8ELKS4Z5oWGWwOn9b99/fDD89tOfLi5G5aeOKQLxObDpbMoSvqQZwbdLU8HD0ZPT6tr79jut",
-	"GOBfimzjoxOtFR6Ltnsfj17wSH4oF6uiA93yB4z1rnu+ExckMOg7IkKkscr9ELhOKEkyqRh4ps6IYsi8",
-	"NZ1msFH4IFfxeIoiz5lo8clvOaufz+7/Al2cU45eCOjp3DHrIPXVgyNuOCNmYPR+Gf4iSRpv5mfDl8Zl",
-	"cmwkNxF+K637S5+0Cnm8GU0uVb+edGXZ7q1uMlzYZg7mqojvpI2hW1cspxnBt1Vbw5VomvdzqOg0424C",
-	"mmW+34qcN42n840LVI0U5W4p5q25zljLcWyLau9eP8dTLltaXHKM17XBvNE1XnGZofzambH+3b2y0/QL",
-	"P7rNBHKSBUHbRKFy8HH2VfEj9PUu82QROEa9T3Ro06RsET0oDYau1LwkYMBEzF3nhZgraHdCtJxDlDH0",
-	"30AlDO3Pri8KI4LmuYQaI+a9e8oW1mvwVI+dE1LFVUBZaF8JXwWZrAkVKU8t18M60zSzemCsG0ayYGO6",
-	"pjkbBzmS2w+mTGzGOqc8Lipsk/ea13mVyyVX2PZASwIjxZfE58Ka03v1m17SD2MotN6d1MN7UOez72S+",
-	"Hl2vt1bQbChn6dgsNqPQ2jbSuxGjSuCYymuVQlu1uMUH9nXdBxZ1ggXr4GKsFxAWaplkjVijbGDEBYx1",
-	"2TF/tDJO0zIsURiD24HpaNrUTrFBFauVzLVFOT+Us/hbItJkm8EF/CfL5Rjq6OTMHHI8s6krhPP22dJx",
-	"zua7Zzgn+NgZYYVtqMSK+4Z63H8A3vr+tUJkHk1ymfEP0NwrZVZWR8ErEG2hJYID1+EgAJj3Ha1HISJs",
-	"w3tbK3wILadiY9NZSUIVO/O1R40c3hhm0cWJ01YmchgmDLRmiXWXU/aJOG2we9eNO1tJL9AILmfYHvnF",
-	"+ds3PdrnsoTx1e5s89fuOXinR3+YaLx50AHD55FVIv38sqICQXlZxzAUhMlut20mKNeyv5FgV/Lejolf",
-	"m6HjGSXbkMlEGpUSqrlP2CuOXqFQQFerDPoVakyzoJpkjCpNHtgG0BiMC2ndUE0pyI5qag55PIB0W2o8",
-	"JbWI1f1Gc0F7QDXuK1lIxUR7OnznaOftl2vbs+vaHTvrtnaQ+dGfz63EoLrZD0MdXH8vxDGvvOpdwrIE",
-	"mUhhCPvv+P77jw+Hj7791Mng88igy+PTltoQQ1IIw2wh8Ak0IFsiAtWhKZsbjQhSFR0fljm+O2gArdip",
-	"vA64Sr3GMSB/XO11BKMbPTHK2NpZLWwYekMS2pPTaHu2H11+SiKXS66dHO7muUccG+rYo2317bfd28oF",
-	"tDOyYvxxHJ5IV9mjdk1+iKE//HJyfzZ+8ZG54zesZHbF0h9dn9BO7UPfxAKSUAT2ErGV9p3BBhRvxbSv",
-	"iAAuWEwWoUm8rU0YNRu3S5VNNXE2A1VKDkujEdYcjdt1OpQFBDsC6v5bTT07zVHEuKrLxxuG8U1l1p6f",
-	"IagBicZw2yu03HX5UtBcdQkdC8aVhqOXbDMO25xuW5BoVrDdDjYECPe43WAUsGyOptNKsEbNcACFE40q",
-	"hG0VhoMrDumUMcP7a6k93+lTUzg3BxKkemw7STIbokskZCEkOdM2r/6KZjz11S9K1/aWPBKo8I+/qWrx",
-	"3VzdNqT0Ow5oqqJNwu31x/tIGGAIninTLR6e9rPFxlNT7Qy2TW11ePIa26CjhyaV2MVVFkL3m3kZjcMs",
-	"y6sjb4NJdvcWbyn5+hywFFobOu6AETH+nQ41YMvxh5W78QnhsJv3zVe9p+XTlpIxqBaNj4c0mt7JNbMZ",
-	"Fw0+ubL6gk83ALpjW2ECpviO5DyPtSoOzCjQdrkhlCQM/eeKKD4XNJvKDyfmpfhwO3JZ3imIuzC464P0",
-	"0ZYuZHNiyw6jQyS95FrSRPYPyc8ZVCtqazIPaap0ycoqI1zZBvJ0Trmw2TGUzCjPitxmnqyoUgyNOhB6",
-	"BmUYnBvIFRUAxo5d6KuNqz2RfNROHw8KxjealCx22z7e4nNBrcAmRP3FLsIxrynNqMCOoD2ta37IoHji",
-	"4Z2mGtT4eIBzY6KuuUbmqnoF1ro2aalnPcZj9Z7zDaxwEf3ySas3cIhiXLvL29COq0vo20N2awP1U5gG",
-	"0kiHgbzwUt+NHyfejbS6jiNY/7Zv5lYNgNXl7G3IiF52Z5tG9e3jREcfXs21F6A6OhJJDwVupNCra1Uz",
-	"m8Tnw3vbSPxrNisUtnaKx4dEcl11U3+/xh7kWw0lUlY6zmN39oZpHdcGaLZa0HGyoEJUIiED0WjK9K4n",
-	"NvLS+6nHrenyPRzNRxDImm2oW37s7RW0iWc7VRCsG2q9iOPUGmm2BZQl/TAOm23HnyhXEPkdfhvb/Nfy",
-	"vHbmslcbmrk0gM0YlHAVP5MdrtLYCxqcnbCs9hs/QFbrbHSpd2Ow1Xu6qXA7zemVHdRBeBugaqg1rCFj",
-	"E141HWoDKNRgrAJQcXysQ0IUmtthoY5g0Stqo1SHyFOe2t2GJOUm35s7l6vvypHdG8fhxVscoYpGLxhL",
-	"FQkBN65Q30muAf42DQVYuSZ0jXHIXfqUXgMP2bs96jdd2U2pJ3/9ZGcWZ50TlcE8nV4tN1jO+njni194",
-	"VyfeBXBbCKP+KBtY1CHoJ8qvtqnHiok0sCM46wRLpJDLDYZmipTmaKdgS15gTSbzU1IoLZdRC4XtNRQO",
-	"mSxs+IZaSaGAs7gaFoPhYM4MsEDg53KVMYw7HQ7YcspS1PoQYGxKFQyUU3E5GA740o4Bf4xZyoHTqRVj",
-	"ycKQp5wKf57KfZH5gWSSQ2x9rpBvJ+DvV+BHSJmEmQsF2TtTQ2RhLqgqia3BM7A5tJzCm+0WQR36NFXR",
-	"/tHDbbyvGp/6OTQgoHA83WgWdX++jYQdEjkDo7HLbIdQ511+jHrKXpjtWAnTwDjfqCsWei87OR890FkG",
-	"dkFHstpXAdW4uqwjhiEQ/fgOai/EIyNda2wQJ63bQl6xPKOriIm8SLkc+wyGDkH5+EaZwNClewAwTOhX",
-	"P36w2OOlJ8s+L6XjnNGuZWWZ0nxJdROvBxTuOFSfU+x1fqh6W3LfO2gIVlU9mq3T3bojv8JwdnccwwrY",
-	"1EAiPNKYfOhBtwqIuVx3p0gwxmu5jhZr5iJh3c3MWmqadZvwRz4vcgyahuCvPY29dsYhbrnxiNxskUYg",
-	"tqFIR5SQSo8FFVL1eaFQcfM79DeJ0EQQfTz5sx1HKM9YWpJnmTsDvQ3X6JgGVEHR1mmxI2thjg8cP4K4",
-	"dztOhcJVKHhG5nMZDDY/b9lxbNcSpivOo1dyew3f06ysocbFjOVMJIycv3recSGYW9cJ5DHUHiEee9ds",
-	"J5i72xmSKUtooVh4xSTlLO24LgcoY8PH1T60zh/a1k1uje5BeUevnhD8/NEFSFJBsEZk3lv/RmrZWfn2",
-	"hLGzEbpG2T5uxZnIYtVSDG8YNLaHCBzC0zNiznyDBlHRFDakNM0buixDaB+UkbBQvpAFBvfVaEY70Y34",
-	"ZEKg/gylp2uTgv4AYs4BIk0M08rUwo7ZtxDjcslFUOtsYonMGJw6k3jmqq2zFvWFRycyGMR99xPzjI2o",
-	"y+lqMfSV32z/q6Ci9FQWOl4KJFq57Vcz0JCktQJuEzSj/Hb6fuIIgU9kB1s2HHHHGm4+79IdQ+wqgi6H",
-	"h4cdVCupt7UZb2uG2EmKrXdFjEmzRoaCxGUn1daCVM3XjtA6OYhAOzqWsnREzskaZ4HKnRAJkXIFe7DB",
-	"LN3zbxrrtCs9TlnGr1je87Aby7GvcnbFZaHGGLc49vJ2PexD88z38HJBjkFRSmjpl9sQSwi9Ui5PrdsK",
-	"7fyqmM34hziuwRwzw6GSBc1polnuxTN8/XhV4vMO9WHCYJJKn8sSeuv76hdrYuH2HKEt4sXtsaPU1iSq",
-	"x6I3c4kyFz3a/ZAKtWb5mQsTbOjvFhGKc4x+74azb+3T9bOH4wv31HJ+hziVHMm7DZ+SnfsZYvwmdv9N",
-	"6pNHl4enw0pvp86NSWqwd6RkRkCQRj8tBBRSDUY+S02Va7qC+YxcEU8AMdBw1DyNK4vQOeKNfdBOkelX",
-	"MotuMokiYNwQi019I/K3TDdeQnDB4T17oxk07YpNDpTe6FhbeKBn/oYqp+imGQ4CRc9tuwIKHQD5CBFa",
-	"ddS47RCt2nr21kK39tVVH41ecCzdG01FrpsoFogweDQsu6OufUWnYmXrkFdSwn2aEA4GrhOLk4PhAN4c",
-	"F6uoX2RLEotL71QQAL6KtOzjZ4t0zvSIZizXnSY5TFAsPTEPMCDbfdoGOfv68eD7rsD1ofDcG46PE9PQ",
-	"UYe4uw3Vm47nLVO6URzoz9lL9I2HT7GEmd+tyGe7ZZKHHz7EY0BCJt8uQQfMJiQhbiPv20/gUKiEU+wL",
-	"mW9L8bVOuDaGbjnVEGnjU/gKjs0WBILmng8/fBjaGkOU5CzlOUsMsTsDuRmOlwuimbB1V9SZtc4p15aD",
-	"0DTNmbI/vHv984WQuTcy5JiICUVkXH+TKXPVIM6gabYUgkFuJXx8+/Mbaz2ALFqlz2wOrHuKTHN5yc5C",
-	"9S+hwg4sV0y41q6+vJ+r7GQzKswdg0XXrhzLZgqUcXQWfMZIMpykjcAbLNm6hslC65V6enIyMZuneGYy",
-	"aNieEKiWL5g2LI9A+ZjHjx8RCfVysT3dg9OHj6G2oWsvUiiWDyF9ZS3zFLvA5nS+NCLbhfibVM6QSXOs",
-	"Lm9vgGg5dHUIhySTCc3sryy/MqwXz4JhgUVrHx8SUKPMJNSVtrFghUdcCSF6vLvMya8LSZd8G1fYhxXP",
-	"meol617atrbumsvibeNLthkMBy6NJ3pz1afHvVJP3m6VirMNYRpSTLIOITkY3a+2wzR2RvoaiNgZs8Rc",
-	"XneZWtuFLMIZ+2VFiRHc6P4EEAGiO+0LkyGvPeOosRFCSzXh1t261b/Bx81t0nmsFBHTZLrxrWd9RlrP",
-	"aoRHzVKyvflKakrnqq8Zye3/IEOIB4FbMYW42Y8hW4c7uV3p2q1kf0Qu99Ibl28xh+dT27rebJUIp4nm",
-	"VxiilzHdUBHcv//W4naPmLhGyuPoRHfk70fpK097nIdZW+/O7PEo2AyHdasYbVZwOPzjPnrjgHmtGx5U",
-	"17YFF/v2xduO7qwHMcVhAT0mRc715o05C9ddoiKMRew/VQFqSCZqOl5ejq8ejP/nv/4bHKNwtKDRMZpD",
-	"UQ07tRGswdVsueIYYjTau7eHneLh8bL9cyKFzmVmHhUMyqEGnRM6LOQTeMhnsrFvSWX081fPn4bN0G3P",
-	"PJ7bAidqGNSmqB6SCkIv8KOymRfDC1EpmVHLM1JDkm4EXfIEfjGffdUUGJRhY9PS1A1+lSLlmmRy7kqQ",
-	"Y7jy0FcgGrqI2AuRyTluBSKxRhfiQnz11fc5S7Guuhp99RWZnBd6IXP+nzDOU/IdnCap3Dv5E61t+s++",
-	"8/IG29pzQWh5gGcXomHci+L09FHic/nh0uE7NoEhJydXD04ceJwA0JHnPrYKinMEqhBoQnZf38mUM9jS",
-	"/37z8gXBKkHv0LHvszXNWdiv/llUaoJWx3UFJ3ybUqgbdCFeghEUNqzI5KOhIJ8mQ0JJxpUuvxuSgLd/",
-	"mpyRSfB5AkbTIsuIFKVzdIU39JYvrbb3+sfvyaNHj741R/vu7fcj8osUbIMtp6uV2OGJN8+GNgRaEOtO",
-	"M98LKuT9d2+ekSlTPIX6oxYMsIiiOa8fQIXEalhmfF85r17cCmsdW3tFWTQ6gEM3zcScwgT7b16Iyf9a",
-	"U67/3ydqUlbCzpkucqGwMhMqsVlQsAvsGGXVP1Ca0ax0+hDdPUouGRyU0jzLiDU7XwjXd5VqYqTpEXnD",
-	"REomz1O2XEmoo3D/J7aZ2CqBUG1dS5KzFYNmm7A4RWcsw3iJh48h6sk6miaujvrEbs3sZ/LDWzqf+GIV",
-	"G1mQnNHUzqBllpI/PX7w8M/luqVghGWKuRJkhGto6A49XOwF/QBhcV995YHh28dP/uIKcxNM61VPzbP/",
-	"Iij+k39hFfN/4UT/uhD/un//vv+/efDx6Sn5F5lwAaWHxv9QUkyGZAKf0FcK0XgT8i/fmzSw45hdnXlc",
-	"ypmt+/4ngxwG2CZlafDJn4md8IGZsBDUkgOWmsGFJImnQ3C5UOURKyIRKdgZmWBw0AQLbaE1zA75yAw5",
-	"k/mUpymDDXABHvSEG94GirHbglH0iY17gR/KBotQSTuoLWLg187w2MwgpB7PZCHciiGyZkX1wi4Yv/D0",
-	"Ty+4Cnrp2pGemJGWTC9kOjYD2gbPbnlmOMI+cKXVGZmcmx8nFrW4VgRfVG6wb81ghhNmPNGw7xKqx/57",
-	"OzS45Oq75dZyF7wI0YJrqghQPgPzBkRxWwCkOPmDh2byVQ4WRxCExmjENPMFeGE70wKiY5sC14nA2TS5",
-	"AmCpNTGYuHngdq3zcKylHGc0n7MKSHIFsYC2re2Sa/fuEwQ2W/eZpeMlSzkFJ2V9ALPICVAYJF0ngAw4",
-	"0BNEE0uLSpygBIsIyRkxNOGM/LOQGiNcJmVFej/IIwv6V5RnhtDgEEpDYU8FmYZnrmpSWJFw6MkR0LLJ",
-	"a6bzzf1z8wHGHgwHGU+YwHZl3PUZyI0It6LJgt1/ODp1+kLlu7JPwOCNq38UsvbzV8+D9ndPBw9Gp/iW",
-	"XDFBV3zwdPBo9AAGN5ALUqXh2OBtUyfoe8OAVWwh5DHreTp4ar78Dh45N8+/WdDc5kq51K+nHwcPT09t",
-	"9y3NhPb1H4NLMt+hhL9L/t+azGgSIBpGogvgASNZLhh1/cUNZW+axD52As/YQQE8ml7w2zxxDUNATi+W",
-	"S5pvKqtwfWgAtoNWGCV14QoZi5w5hdCoi1ZShDzUeMn2BdsA5YbSZmU3Ary4ShVA/Aq4XiKVtngGEYyg",
-	"GkAhULOEmfcsKKJWUBPMCvGCoKheBQIVB4Kw0HtDrHT5yMmvFBq47HwuYPs/sU2nN2ZAyKAOiMXp72S6",
-	"uT6YRNgplTrbpvfmkMJ1ZW7DC+hN7oBHyPVBePLw9OHvaDcHYr2tLoMs+0jY/2kYoconyh62Jc3bTYlc",
-	"gVSc2egTIpXrIS4LHU5LWQjvMHOP2SJ+Xopzoa4up35EfqDI981b4NW9EJMwUGNSalwQ5cVT0DXwgqCe",
-	"v1mbkV5TIw16KwEWH8bl8Nwv2FO3jM+YBpXKvD+X0nohqxTJKG8BHPWnRs7Ou5u62C5S728Gv8EcHsGE",
-	"c1A3sVGN2fBocGzuFcLumuXeuWw047UPN+wCveYKk02C7roo6KL+mjIjm1IN7SqIzdK35R4tvCZU00zO",
-	"S4zylhoyqZaDnNxTxFbYNprfVokYmV8IKpxN6J5C/R/k9iFxfnIvU/NAz3+EIDwir+0KpWCKJEaZhSMZ",
-	"IuN0DNXtQ0nznFHez93CrEc5U9IqDNTuFssTa7AF+WwAmizZyVeToa+HhFKnNaBEUeJnd/IeK64NZqtT",
-	"NYEtWB9gLWgLgwqxRT7HOqS50kA0ULg2KjbYVI4A2i7b0JzrXFrjINV1jQ9PVubEZrE50HY1IkrILlKu",
-	"75cRRlFZ2dzAuXnwBxc1fs00abjNEjLs+EIoRF2U0HTJNiN0MYLr0zwM5rRS56A+TsPffx8bePNixNwG",
-	"9Rtuslmx6qIaVqONBlnGqh55SYr4urctk/P02FOvPQzWWuQhCOYkxT68Dfcj80PXtAOuICmmCwBC+sj1",
-	"MsUSkzrwRDCxI3oeizMGZvsGBpizROZpwP+mG8ylivK8F76YKtjE9YItFcuumDoDG82Mf5igwRIzSyZo",
-	"rgOAYVmGLxBqlL1RXBzayMvAU3B71McKcgDmYbXfGFD7ksZ7A/W1ymWVI90NhhWv0rHgMOhhS+Ra1F1X",
-	"DbAJoAhGBakacoUv0TehGM18Sn6FOyLXDG6x2uIGrGIpmhWccDItdMX/QBIqLoRcQbLHiDzXZMqM5KRK",
-	"8cqF8tk57inf19frFoWKSjzIz6qXdGNmiWuyNbxg69qGOtkaHlwTzLer5iEolqGVlsTdHXvDndjRgZTg",
-	"O3AbUhQWZmQDaf1rgd2sSUBGawQg4EwnvstllD8914qY5VqTtkKXlBTMoaJt5sCsY82lQFOSMxjZLBDt",
-	"B0Z78e6FbW41Z8CsXua44hq+Nl/KPWwQ2IGXVNHleEIc9pm1xh5zHmdklXOZc1ezoewIElthoarC7C6o",
-	"fafYDXA4uAeWNqEEXDvqwzy3HXRv2eSOzS19V1+6xTzAXp7zik4XQQgLuBCpFGWTaKcwOOcNEJ5CLGip",
-	"1hSKEdeey9x1OsQa06GXDVHDDAFYZpHKn2cVRezKDpXpPmObuycQN21rdxO3M4oqVgi2PgJmHJvp3dI2",
-	"DkTwV4WOYDQXWhIqpDVb7+R1H8tghTFPPyFqZ0w3pCFYIdhg+lwa3sf1wlZ4qCImDnJLMmdftLwmFHmG",
-	"QbvdJSmb5W1eAq3omIB+8GIOBFecP4BYglkzW4pYo3u9Dks3pM62ONbvrBT8UrCd59zT6uHP4/kzwJqV",
-	"Cx6uXhRmZHwmeH897LjcOAZY3wJj3keNM9oIGizulBP81ndzsBMcAm1pjVjk1jduA0BtiGpQ7aPmadnN",
-	"uk9s1SVsoXsYblshv8bScfw/Nk//gl13Crt+YmxVwy00x9JLML9COAXNMhL0/e2BUlhH4dowCof/glBf",
-	"EOrOINQ7xbbwaU6h13APvLliOZ9tjog3dU+Sy6VYgrEI+roymmGKg4+3AkYL0TELRldMaRs/spBr5UO7",
-	"KrYqF9blam9RTRK6ZBcCTJm2t3E4PphwYbcWXiYECgn63yHQBVg9lEr0lRHNbwkVZMoIvg45KdI8Y3+6",
-	"EOFvGMwaFMYYukwu7wYKspTgQYwOo2TJRaEZ0XIOOz4j3Eyr18zWNLRZL1yRxw+/HV0I22qEUH/KGg9C",
-	"wHGXiS4IsE9OH43Ir65AYm3PZe6Hffrx6bdVTxhXEAUX81shFB1IHqP+qLukOCI8eVhDq/ltkoBzdVnF",
-	"Cocq6FUBIGskB7Vu243xP88qnZ9vyQPPwqhwi9YcS2tAq14qNvWOrjF3hStYEHOedEgJv14TlNvfbq98",
-	"cHXX4ZOvJIw2eOND6Gl2yrt8VfIPyUFdgqublC+PeTpBKjNn2uZK7WiEF7Nhot+8PMLfgc882MwN+8vL",
-	"mdulovIW74xQd8NLPxDvvgeohVTaAHDjGLZNtE8+VtCo1SFwHpJPwCjAyinLpJgDUmEumrUi+8JakMtX",
-	"ZtkuR+Q1u5KXKBUpVxIfquQ3ORZuASk/J6dCcC+37VJoXsqxHAod4LzZq1ABpBtgwy1C4d0gHy8F63ai",
-	"/bCuPIEu/oPPAL2Pz57LTd+K36A/l7ubJpjb3MehrBu9ACFJG5blSFxMG9/Jz72xs00D+2tpEb02mLJz",
-	"NOkeGDZUsTKsqSILRvMUTbcZ1SzbHEsd8dG23roDqZJQkrKS1ZJlstDBefriNe0nWj52iyqtX+zvU6P1",
-	"h7xboS2v7Tr02bCiUYM6G8BNszb7XBPsc4tI7pp+2ri30qSHSi40uBn7b62aC8UszONeNTbf2gJPvj4r",
-	"oWnK0gsB6u4ZmgzxmWFAYbTHC1tqcUTOsyzYLj5h1hz0KIV8eWdifIrIBQm3cgalZJZYpUNVjX+4MrGx",
-	"u12SaSaTSzUi5+E5YPQiLClj9IqFtkNfmfnx6aMLMfGrHMNILJ00B8R7SPod6PXlXm5YrfcTtzNbfy93",
-	"Rky40YUfS6WfByAbJTJbDOvkY4kSO9X5knV4FFdByZwO6rzBe+fD0D7RF5V7+zqa3AzSLyVk6L6QuUtr",
-	"9dHDaU5nmkDMvi3ZguQKS8e5dOTS1WK/NwQhTxb8iqVPiVpznSwIlPaYES6UZjSaJI8bunly8DlZFErQ",
-	"uG2DQuNKjmVP2IlkzdaEEIauXwJqsSXcCbL1UgQLGQZ+Ll6xvbcITL3Q0J9LFwvD3cf248sJfs+3Yl/o",
-	"y3DvpnXh9nZxLNtCgJG1Sqfa4ibw/X0ljBOjfnRTk39im8+8IE24ld36qFPOjqWNemUP1agqZ3TUtbNy",
-	"egCt7QQTJzRN+0cEbRH1uEc4y7BGk8/CXI7ISydQVtkNoVnOaLqx0TxKbvuYaJoeBqS/Ax4B+/7CIv5I",
-	"LOI7NOkEWqD0NOYgdnCSs6W8YjeI/dYsRpOFzzcF/I9lkJqlfUH3L+j+R0P3t/SyIg+CmeRgfLdG524S",
-	"4C/24d+HEIi72S0H2iM6lhhYNfPfYSnQLvQzFQT3hdXfAXNwW//CH/7o4uDSI8FB3OEzEgi/oP0XtP8i",
-	"FnbD+52mv5ux+MVjY8oSLlCTr6XCq2852e2mf2Ib11/zWuXMTjbG66qoWPYIaxAk4e7bCymuMsqFZh+0",
-	"65OSUk1Hl2wz8QWibC4axoisoeIxyzBOKRbC8ROUtvjcgzdg+JsN23iuVMHSn9hmZ9kjV+JHldd3Z2js",
-	"7e3iSAEdvs76NiIFJPXkI7aMrkVv1MWWK3l5owhxR8IXOl3/nRQRbnblB9cxMfAVgKzvOxFjAk0BEgif",
-	"1wkLLUERd6AoUyO690Xan9imS5jDXaYHx+elP7HNrYQ2fCFBNxrC0JNrnqxoofawNQQoFq3eAsN+Ybhf",
-	"oP26GO6sUBWGi+Gu3AbVqmLJ0o4YgE8fHwVw3C848AUHrqkUSZKwFZS5pdBuymFCvSRRK+xLTfVRYH/7",
-	"rGSWEsWSnLnaQNjld2a78s5zmjCyYjmX2PUNKgcf0wyCm/tjSXmvzZ7NHdywlPfFZqLvTDdJxDk56yIM",
-	"ZnLebpX+2TxwE1bpI3eVas4BXQZt3aBHIRT5L3vXWLQcmttl2YxwkWRFytLmlhHc3MK47AR97I5fduSy",
-	"VYC91aYVIXW/tlWUJ5eyhKfh2cHZNi0Lfmxa1cPdmbNdllVtNQTJy+m+faMeHLwkn4AJ1IK6hv3uGpOM",
-	"KtXD0cJEsTQo/ODDh8Fw8BD++wj++xj+++TDh8H7/c6NiRTaTTatRhY6kcvunUde2uc7g7RiSnHsGx09",
-	"Dfy5BawfPvn6NlOvf5bz3Q4ol7drqO4xHFGvg/G6d5gzT598LMnVp7bG7T/L+eB6j63FKGnXeIyjeilY",
-	"SdnXiw2URoPSdtg6FD/ZrkQGdbVmy5VW0YPsyw/tPYWRYGXvxvs7PcO/+Gc//6yQyl46hANWWlxei/e2",
-	"NkUjHtWea/HnvpBTmWIJ03lOhdHRVCJXLCgfkNHkErWe4zt+K0f8O3ABV/dzK87gyhLalYNaU9Y7r+3c",
-	"ma0dqw5AbZVY5ZwYap6ZByBvHvp2yxmipWpF8ji9PvlYfjHu7IG+Hcy8I2bB/QHtTtoK78B2juS13sKY",
-	"bd91jPc1SYx1IL8ZgGqRIquLv20vd3U1u+SLXgSiciAtwmaMeO1tCt6etEks+lH61tX3FBZQkjmRIrP9",
-	"oWwNbRCSFlRBawrbJhPp9Iici40UKP3Y0imAS0YyQtlHBc1GOXQ3bbILfx60+PdmIf4iSN15QarBltyH",
-	"cFmyYwSumcyXJ9AG/z621m/VdF/ZN8q+/Z+5ultuZLeui+dzZggbh6pOHFu9BkWeoNsrnJrMDQ2lmmZy",
-	"foBWzJIi53oD5+oGHmt5ycTg6W/vzdGUgPGrIczuIWXbcqVuWXYtjeqzA4YIeNhX28xQDjC+t4/u6Ph8",
-	"LgijecZZ7k5v6NZpl/fg9PSsrI4lNPCNDu2X7XAVK6RZGNWDpwMu9NePB2CG5MtiGRohDV7PoRPtdYJb",
-	"7ZhahKIYFN04zekNfSH8k4xuFJFXtk+NnM3A1J54CIlA3nCwKiKSyU+2S4zzCFijuNJ0A7UhL9nKGQqh",
-	"AJtMCiB3RkoRUsR8z0hEe4Lt9wuWXKI0I5crmjO0R9oGeLayYxNkpvlmnBdVyLTAN5UyY1SgNf53K9m4",
-	"w35mr+emJZzaZbeLANv4dzfV3DuzqeunML9gcpfHbigxu5AZa+a8vfjbCXqeTz7SQi9k/unkI3zRajfC",
-	"790l/GI9qH8ou9EXtPq80eqt64sWbIMJnW+sWmFgmtA13TSy7F7Qfg7I1QV6EZvAXlHEQpgLvQPvvjDv",
-	"4zPvHwxkfOHcX0hMHxJznqaOkkDHaKMU5DxlZMZZloJoLwUbEibSleRCYwn4vMiY8uFdR2HlJ36Gk4/u",
-	"zx78/Qf7yhcW/wX/fj8sXni8u002P/zY0mvUOiD+I2dzLkWg6vuVG1XfavrAv1dUL0r2zUrErXKtptDC",
-	"h99Gw9N2CSLNBOKLLPJFFvlCC++KLBKQvFLJaRFNjiN8gEATWNHbj1YuGRrpz4heSAVWDnfeM25Eo5nM",
-	"MrkekkJkTKkGE4ijjM5IouiSQQ+KbaNo6OF5DWu9zugAcyZmlibHCwSYmlXcdebq1hnqyxw7iss8Zbn5",
-	"ELQBojkjmYSuIlTfMZ0a1lsHgT+K591D5EtzCl/4yhe+0ocMvCp0nQLHqAI1wh3LkTIcka2cfDT/9NBl",
-	"DaB/0WO/4Nhnp8dSwKu6z+fOqa5mkfeUl7QiSmmOGNhJIf368V76aBzJb0EXjRbUSxihS2i33kA3fTro",
-	"EMPET6G5orl9159NgyUA89d9phBXYC6QhSbcpgxRyF43YrCRqxXJqGoMIVlJxXU9hmRJP2DIyNePgviR",
-	"00j8yBfN+wv1/kK9G70AiL6yonTbaJz+mrYPCDr56P7sIQK9KhOMv4hBXxDp9+Kx9+n1RiQaltHL1ajg",
-	"AwQkjzeBCLJ9xpBjCdmR4eJCC9aI/GrZNF3xMeYWsKD9Klr1gbmfEVFkGdHUZRSs6WbbgBVIPs24/cUS",
-	"/0Ue+ELG7ow8ULr4DrS+X7INKEZN9nUfoGzuKZeZ0UBccxXM4FbQCV7hGQK9NAMiQVjINVlSsSmpK9Rk",
-	"t23i3fMKKRajGUtHF+LXBRNkkuZytaLTjE1AYzFKXrWJPNR0lzlLzRGsimnG1YKlRDCWVkz3MvPzBi2o",
-	"t6hgEI7/kz2TG8BCO1V7CVs19JrZ2ufa05zdWIYETxbAYOyJ2iuGG8MG4N1gzdcn6JYu82v5+GedLeP3",
-	"sTtZpjyhG7rbH65YvimnbZR0Guvh1ZK+DCLPjMxhycVZNQPMVoPYp/7DFlT8DmpAlHu54foPWFYg9fO3",
-	"M0wPHlA9jMi1sPemj5uHfEyJ4G7u8PoR2heM8FsqVZlyWxR95M3Zj52o+MlH/zckW+PLu9Pd/KW8pfNr",
-	"9ZZXJmrhsZGzMnv5DFzoZpmoIu6m4f2IpRvOJb/HFFaw5FvDswGrdCPokickl4VmiizphmimtG3Kdy4I",
-	"W670BuuUoFJqfoGU+LhqqpqB5o/iX6/s+1Zq3VdW0JGO3k018XZ3cv0UIUxy70wZHH3PmWK6OdDqFf5u",
-	"Nb+ckVXOrwyr0dK757FnGMbqsJkmstBDwj5AReeZzJEBIamg6ZILFVPEQAWwi7mlxmE+g1ojQ8Bajlkx",
-	"H2IwwoZkTGuWk4Sq5p5iWTFvKuv4zZ41ODGkrVzTFVd8yjOuG6umlk90rnKJh//38sXIas7zZMGvjO4t",
-	"DBWXjSU2qX2w3dp3rXZ72M5u3csiwHUU47NDN1cRsODermolUsz4vEBUcWUU0pzOoPaj0dGdQUZIX2SS",
-	"TKxpZEKWjuNa4S+owGCrzaRslckNmor1hZAiYSPy60LaMjRoeAK0QEuvefJsG6udHZiBcilF6XgWUju6",
-	"EUN9q+nBFL8D9c5u5IZ1O5y1nbvhLd4d8+3NLPlYtfhWDkC38bfKTE9mMr+E4lPxprXYHMAyGiDtgM4G",
-	"U6Ag1AeaVNDU8tmnzhAX0hi5FkMy3YDywsEmigzLsF3wbxkykEDG2IWgikz+Y0FFmrET89hkRF4GD9kl",
-	"Ibex8yuo/DllZEHTSrFsQzJYaihQhhVnqbLjxFDcnMjvA8FxFz+aG76DGG7O+bPC74MXfCB2m4vshdvO",
-	"5ZC3mjz8Q9cp4bhJWkwcfrW32mh4YciHoTqkECnLywD/mLiEWgZQkiZZKWaUeCf4PwtWltBxqs6IvBRJ",
-	"Sb4DOmUXw6E7AnrObclsI7GAR55lit2LqiuronLJnzdJcxt5Vdx8nRk39w4x4ChwfFTidpMLP7ifnjQs",
-	"XYfrsRjZheR9xD9qwWLVvb6udGAwWiCoEzkjObQ3SzEoVS+YIFKMyHOtShEDalPljKZ0mrGybL0RUZz6",
-	"MOdX5s1CY0uo0YV4Kcoa5EQxrbmYGwQGMyQXc7LK5Yyb8aBKcsVICQtULvHIiVpOXfHCjcxJLrPM/FXA",
-	"L/RCGHUs44k1ETiXNpg6I2TC6sE3LPr0MF82ZBKb5dqA7CEKpNlmSKhy/eLxFpS5YbNBbuOS17kU80pq",
-	"cc0uAMpsvhzDx675xbtbl1y/IaGLlnJHg2RuYf2HdoNDrGmXy5qLNntsu2aYaJO7bl1tNeQRVxFENYKe",
-	"2SRV9QxrNG++ZrNqa+Jd5itnQPI2LEIzKdhTWJ2NY8q9Odsm8gYGL+qcSWBesgGO9k0bwklFeiFgxxM7",
-	"0hjXMLHAXZZCg0Gxc0VpMPVrpJpIkRh+lCkJYRo1/mBEy2xjxiotZRfC4tLSRV9aw9fQhjxoqzKHXAs5",
-	"VI1vOSYaYyvY8/nucpVr1b1vxRv2hQvcWhfoHsq5k1RPjNg2pcll/xLwNcIWteC9ZitA9yEavrJLRcxk",
-	"RC9yWcwXSCiMoukoxZCsqFIGuUE/9b/brnxWyJxCH51zK9Fqmmt7EVtip4Z+UlRJQSY2OnKs5diMMzaj",
-	"TM4IrYq1qWQoSM/A6I8BkdhfGMVzqsh0YxdsFhonPGaG72hyecdJz7USgb/jubbjktchfMlmF1d096nE",
-	"HdvggWTkGSx0W9EL62XjZiAgysoMaS9yU6yUzhldXg+5eeuFpSnDjEzYgNsNaGUg0IzICxsqzVUQGy3z",
-	"UmTZIUy8cxv5owkVfuNf5Irfu1yBifE2diVwswFXpuCRAKaLf8lZL0rgbFrtoe4hmf3Mw9wre9kdbuHO",
-	"51jxFiWV89ZEm9eHqm+X0IujE+xzD1aCGXnPapQjcm7puLM0UtRGMwrxku4lAL5OAp8L8hhdCMvmIIYD",
-	"9FZ8cYKUf+JiRXz8pe3iOLEn8dQ+B0E9UX8HzPQHVTlfs4xRxW7H49tJHPu9ipl3Xbq0bqDQoKVsa5YP",
-	"HqP34iAnH+1frS2NK0c5uCk632L5tIs+VpvjMAym3Rq8Nxkfdnz4RbGcQh5395s7Qap6kFrQe3ltagS4",
-	"1JaMCmUjSe3xVp1zz7wVgJa9h6QAe8FCromWZC6tyUMSrg1ja7Q2XIigoxKxbfNCvz84lHLKMxU1TAAb",
-	"e3z6LVAAjC1cIbh4kyqoPI7JRpgX3kIdVb6YLr6YLj4L0wU9Eh85SflsdvIRFJ9mpmJLO+zSUbaPVQAB",
-	"cg4bTw+kKxYBmNxQ3gvWtMshbNuQncL/brMxGRzNMz6btfBB68xCcshnM5YfgyX+ign4Vd0Vitaab9Zc",
-	"sTvDHSHGCo53hzIcPvh5q8LlTjrkHQTbvpbkg2D8RjU4l1kmCx1QkeCtk4/BJ9cTvDXiER8d3MwR74p6",
-	"xKeOJYcGQ/r4pJwljK+0ih5ob5QrJwi7HVun8AkttGxM0joP8tYw/iowO6SuNhCoKHgSQxLYjx+MYlUx",
-	"zgstX+Pkg2vtKeqnabnQShDBbXLkv8k1UXwuaDaVH+BSSALBdQoy3SqibQUs8CARLGysRMwKXz31P4qR",
-	"Jdj1rTj3g/nbJcdqMMudlINvey/HcfovDsWzGvm00Z/3MUW9ueyRrbeDDdfnOV0tbEy4t8JWpFyOFYbi",
-	"3QGe4ZyvccpbzGmthr6WaaQY3bmd2goRs9UM2KZ4ThvHuWe263UKY+Hp75bGqiUMrkMeq84wtHZ/pT2X",
-	"rstm1RdakkQnLrzNeYc9Yx8SikbJp95KwhVhVzQrIFptymYyZ0GoSBj8bKAey2eZR7SmyYKlIwKlg2Cs",
-	"C+HcGBj2CxBDEWvMtwYHoG+DDaMrUUimzKvcGLonZxBK3ZwdGl7n7yBHtLKdG/YqhHPvMJSEIHhnONxt",
-	"rP9YOaSVFbUheyv/OvloP4/hs9PNmnIzKrkWCRVEaZ5lZAouxdSnQSnCUyzcBZGnBkHBXGzwf5YzZjMv",
-	"ItZVM207gu64m06pBjDPtWYadKrP8Pu2Ez+Dy0x74BUyDXgL+OZRUf3g1RxsgTVD1RF3aMsmGJ7oq1m2",
-	"s+4mu0kNbW5EHGpRtO8MxXwpWP3Mw9rMyhthrGULpI4d0lMvmSE8MFcMK57lcE68BBYWvEAn8DoI7Lin",
-	"ggC+qofYS2pA+TBy49XLN2/J//zXf3tL/uSMCImWXhSbLgRmGXgBbkSMSAtuM8QG74gzkLNBb52yxUVR",
-	"wGMr1Zi9hjaJWxG9bt8oEW77VqwSe8o5d9MsceubOYpdYojYhW0YVLG8VpHuBLhK79CBGOGKJcyfZ5nZ",
-	"hyhrJi8N+XDlXKkmS6k0uP0rW3lalvaB51wRMHlVyZkSKZmY79IJUXSjMMIA6r1irWfbk3ZLwyQ0M1Lp",
-	"pu7XL520toKsmVxIW+gIYXISI2KqymR/Qlb9R6RisPVbJGJm/t8VIbu1DR2aXwu4tpUUr6XTvwye/f/s",
-	"XVtv47az/yrEvrQFfJJsml73aXHa0y4O+m+RbLEvKRLaGtusZdIQKbvGot/9Dw6HFGVLsp1IlnN5240l",
-	"8T6cy29+o4G9/+PDTtX2YKn28NSsKsnWVn4WWrszsdAHJ2cRTolyTq8ufqjBT3kfG5E1kR+Z8lGdDF3x",
-	"tWunJvPK/vYktLEjCJOfQsrOMxEmvQ2o9/yqdmSKckrOPob2NT1+pK1KzTWY3dT/YD+qBciBx0pilCDo",
-	"XCuu++ZyIqvWdxqhuVW2ehEu06FIkdDs7zyZWIG67tRcf+geOudDlZkOLycMoBCYFg+Hv5VMBTQxsN1s",
-	"M8vYblZv6hd7J9AU3BgAq9zuOGwlAYokEPaUYK0KQ8SK3o+z4aw+yfvjSQz+kdLnZyxiQGMgi5DPAPsc",
-	"9CurW3ZwuZzzZMnlCDoUDUjtL+ZFcDQrsWo5zRMWFL9ZcUlsecgqwoWBhI1VFrRUvDjwhfhyjglMquSK",
-	"G+WrZHmVLC9JsvyimAOrB888HhzyZ3UiT9CV2LE0GXGZiIQbIE8/0upNQ+VGO1gXZHXF3JQ8Y5+iytAU",
-	"SzjMJXcrd/rk8LuvIuZVxLwkEfP/YAVKMQjjTqOBRSfixQUoOpYv3sBHYSk0myIPm4TVu8KPNlK5tKqJ",
-	"kIFn1//tjH0wm+nugR1tK67vpFGlcwzH+ipQXgXKSxIov3LHkekD/m4sE6vJdCFR6mHTHz1TI/fYG/RX",
-	"UeUABJlRrZhmlPS1b+hJp4FVjGg3ANnPcVvQY/+9Su9cnA1GvrqiwizIBNfvtLxzFbw63ezB58HKUzGi",
-	"43PzlBl5trMQtjMtatIUOwFzHcrc43Dt3kNfie5yaCyJhLaRWSQ0u7y48D5xbsp551Oub+UWkCHC2bOj",
-	"wOw1X0LFrnlBUIkNWL6fgB4BE4cw5JTVlvbVtLfPfoSXz3yEj5ToN07bdHKHN0BYW9U9D2NDqhZgxzyr",
-	"R2dGinDRnWOgd8tomoVNMojHrPeDOZQe3/vGEC6bcAMrvmZ6JcxoCgRxtEqnY5ePGFACxKeRKYnFREkV",
-	"VEgFxGibCykGHW3y1AdGe/LfViknpInshah0331KysIrHunl4JF+Q3rX6JRBAZ6hI1vkwHZ8V8WMS3c7",
-	"LzD7cI0pepwt3MxoZO0JHdWA5EkCyYBlgDBvlCCUy9wa01EBjfTL6UUZsUx1bikefGlUFlSqIcNiwjTx",
-	"Yd0tIxVmJy/W5dur766+//rbq+92UWO1sbERxndalzIfTT1gwt1+I5FAwsxKWLPYZblWY6xkEn52NVgj",
-	"K3qhUjFaBzs68BiOrZwL1BC30t3GIJOFEtKekDQt0bFjmKSKr5CFnZ7BSGVJoRIYSFP7qg+gcM1yOZNq",
-	"Jc+Y1QDdGqB35VYWDEBZLjERgyOW5F3I0CDM2SavYnU8xX65TpvuNkvh2u2sf8nuPoaTFlu8hoXK6kCa",
-	"uEYrladexrVH5ha2Yfz5wHLi9gQkBRSIJF/Il2kdoF912gt87akc9/csE1hRBeEMflZ0PvwbRkZXgiuD",
-	"le2CjiSJI26XovCfBEa6g1sAnPZULOFW+oUYsIk9qAHRD+l4UCbQGBvKqw9ArFBf1PAZOKha8TZbTUFG",
-	"kIxhBnymb+WXiRrpjXU7mydfIZ14SQVDIkAJcYjZC4FQp5nQxW5sPrJqpc121cNbiR0M1IKVbkPD+4Wh",
-	"HscZ6EfVI1VHiGjyzOyMaD6nCO6JjfeRQt8OKxL6WFhUonDQAzYELRIo2yyRSOlazBvQJyXj7ZqGOEdB",
-	"W8T1tiGHLNT7qFtbEswOuh9N5yNo02d44WMmeLrT4KN70NdWjCLFIzUHZlQHqhCqwBTo0ny+SAMU+oAj",
-	"AOMxjIxYQm3MGE0GFxkLTlS7nyIAdh7ib4Y56oZxpubI0mDVAWYyPh7bToBW6dJVfBy7co5kiuDbmq8x",
-	"ykf7E+/7M+bp5u5nsL4P7aGukcCCZ2bud/EM1oj0TmFsrMyouoonYH72Q67lkNxeZUry/EIzkdSR6cxg",
-	"Xcfy9u1VnyxvmwNuyrFyK5SQRdeqj4KMxJQn1ookig/lNoL0M4wJXQ9iL5wCT820nrUQD0+aFlLRqAm4",
-	"rHzgOs8c+C6kBEx5OmZTlWcDV47Qvhr6o8/Ye1nYsVZXVS5yjEVlkEs2uZVvLy4Kk0T4lD9UNe9dd+8R",
-	"2DdEQeyI5ooNz9lYpIbs8VTYPinHlu3qlHNXOpxaJmtcSbiVWIs1uIW0hytLFdzxaP5GdHdoML9j31x8",
-	"7RRsGcFCuJ5VAwptn36mOfjVzf6Oo4Rsi37ayEoTms1VAqm1wZnALGPGU8Gp4OsQczf4vJbDCl+uO3iX",
-	"33y7B1vVXp1cZGopElejvqof/ve6rry9/L5XIVBaqDqci5UBYeioL7rgit0OC96ORf+rWuHmLKaYEneE",
-	"jiia53zNcg24xRPlxPROGUBVgZu51D2Jrn+2R9JRX8V4N93oQ7hFe64JX57nfdB9pdLOnRCMbrbRQPoe",
-	"kVFX6t0fPLULczpUEP1Cs6HKPR3uPX3pjpq8E8n9j/6mCbWtKfzpYqKhw8hAXig5+la654hR16ma3AQK",
-	"irNb6aKuKBPxVy+Vgn5mN4xm81zbC8f3gxy2g3LI1L0Ikg/T6gvAsY6W1/kZ+DQ2BnRkd0a59WZIzMZ2",
-	"PhkXRV9jaIuBdKNPh1w955+3D3wj8ej7cAs4I0jNIahlTo4YVbgfEbT7zh1anw3ijjQBGuqoR3s6pU+J",
-	"sXNj1Xvn7NzRn7ZYO/fZ7PXcnFv76kj6RCNRyMlIFIxAlrsT5xLE2oJRtbUwDjmo5VnaJOWsoq58IpKh",
-	"/au+PPBe6CsfcVGeJjjqJAbUTnkNvn1yxypz6nE556C4pk2TquC1/SZw7o1/psNN59toEKG+q32zKMW2",
-	"my6mxk9x+NPOmkHRvL4U8eaH3Itg8403S4Bg/zqo/JqIWk5HnPU4jHaEmDnoEJGgyjWfQJOU+hMfOPQo",
-	"3Qg5gn1Oxp/SiLTCb3azSAkAjkWZQLPhGt1mdd6xSabyxd2wHJcBmc/tuL3jOHLczmD95q89XMQomkRi",
-	"pi5rL1Mr9KQ4EAm574UhmMmKjdQSMs14mtZ1VEgD2ZKnlR2dqtx2LuGVnevSbMJ1bqzficvQhjlyHRBD",
-	"Rs1AOu76EZIrLyHDuY3vVgc4KrbsCoZTpWbNnt9P/qEnnbZKo9jtUPVz0oUj1X+71oEaFqTeg+pE5ygD",
-	"H/8VE+lwKQmkYgmZAMSoCcnuE274mXv4PoRkKDvDIRiQNptB6nzlVY5Kmrhn4KH0Izmya/KD1jkk1Hjz",
-	"lUjLX0AG3NqdzMXe81DaclSuwpauOHcbovH8M/1r2yNZ5TA89ml5Sp5CvyX69hDW9KMtzyB9PgL68xHi",
-	"7K0ELsvpOslfp0EWu6vre7JBfaGe9u0gbDzEBx8/92pzNZ5P5LhwHJlGsSH4tQR0ZIS1L+CVQmMc0P57",
-	"IpYgWb44qymGc+qio/07mUbci6l90CV2kk7DfkbQlpfwwXfweSQ+9zBbfoqFbU+QFaUJM4DCg5taXAr+",
-	"WLJm99gANML1Db787zGsKN/kHtVvw/S3hopcYfJNLG1jBOLXFyzh630trAdfEnvu0PPP9O+1ozsD+u/h",
-	"UPio8d370a9PIyHR73EagJLAhjAR6EKA1bu4KoDVWcYqo5p4/xjGjYH5wr2Yg+cHQpC8W5hw7fkV+vLq",
-	"4oevziqSAWk+NvbVwUe10og8zhloKnlIj2xI31Z0TYHwWslgiUDuCRcy0jg1nwP9JJIHyNhMWWHyP85m",
-	"e9Rmrd1+hWBGx68WE+kT5obKTMledDvv8gpBxQ5baU+2zzh9vJPDjZQ6fOPG+8KMt1cHxYk4KK5dARsC",
-	"OaKLDz3lD9eVHpZ2tc/x/VjwvGARPkRmjKzYQSv3HbpSo/RzIIFl37DWUkR2Z7WeXDOeKgmYebp5ezhI",
-	"/a20o4HkjP2OmFHJxmKJE6Vkogd4vtnV5Q/sPuMG7lKrk93BPyOABJJKthn7vYdaXT3cOB9BNyaRF7Pf",
-	"xh1zA1gRw84R3SRSrQabnPUVG3Gq+Fw0xcE+uSe6nDBsoeFmHvE0hewR0wSjPBNmjTtlziWfwBykuZuB",
-	"/dNfVrK7YavsDiMz+Ne/NmMDrhsDFD8RfjlTKRVJH6lFyUskEpDGtltMd8iuabaGiseedhjHj2OPQE6R",
-	"d9R2KCeqmuKW0NW+h9LJKGa8YrHOP4d/74K6OnD6DNaeiaBI94g4N5AhzExBMiUHgW2ECTlK8wSSOoDr",
-	"pyhZbGc+XxzKOoWi+nukarxW1f+4uWP69b3X9aQ173tF9mPpKDZ416NXuxdgTR52/0zvPvbdk3mgZulf",
-	"3gdi2yCbnq9L3I+5H6e4b33fQ3yajvHeRvFo+8/efvsIsV36xPkcsDhmo074Gz3zpBVCN4jd2iBNSFuq",
-	"IH2O7PNuxeS+i33+OdeQeXWy7pZzE/am8yVpuN9cf9tiK577AbU/9XuALjVkbpH2sAqt/QfZ0vckz9I3",
-	"P745x/NBfd8OOWMWmzUyhJycRdBHbwhWwywNSE78Hta2DJs/vB/N0fYXfGZsoJQQcgwZyBFSepyVyDuq",
-	"3v/fDLB7PPWfEHrjzWJ2WM1H/vCptNiTYG8VUntoVXw9YCYTkBAPBLIfjD39wyLlZqyy+RfI2RS1Plyr",
-	"WRVS1tMtY2tTlSYFqUY5xzj6VgACVwyBZwWrXtFx/HqY4yGk1jQyKvpmlL1c8dnrjXTsOu6c8DmfU7H9",
-	"qV+wOgbxRSOrpcvWiAkvUcRZ83Ply/dNFGhMty/KehRdL1PnbDf5aSpGU5drrUvJ1hrZC1xFldHUV86f",
-	"Iu+B0sCmXCYpMHT3R2Bla3NmXKRVbf2HzyEpgOZqHIhFfnSE8noQxjCISolrTFqZxePCcmTVy0HOTfw+",
-	"esr0gEqUUaTSTGHuGY5AsmGeTMBoJOGMj6R3pVUcyDwRhmGuuV+VVE3c9CHsPF5sAvlWbMeCfFsXNRoD",
-	"sQtSoywWjmRhXto+xFC39cX/U1k4ZMw7vDRTMl3HU0dPWCn53wAAAP//",
+	"7L39kts2ti/6Kri6+1ZmsuV2+yuTuOvW2Z04me3jJHb5Y/xH2keCREjiNAloALBlbY9vnac5D7af5BbW",
+	"AkCQBClSUn8k41N1ZsctklgAFhbW5299Gs1Fvhacca1GTz+NVowmTMJ//viWLs3/TZiay3StU8FHT0dv",
+	"V4xcMalSwYlYkM2KarKhikimC8lZMiYLIcn0+eLeL1TPV9OT0Xgk2T+KVLJk9FTLgo1Har5iOTXf1ts1",
+	"Gz0dKS1Tvhx9/vx5PFpTSXOmLRHnhV4JGSdjTaU2NFCSi4RlXymSJmTGFkIyoleMqIyqlRk/NW+sqV6N",
+	"xiNOczMixe920ZbTjz8zvtSr0dNvHo8bpI5H3xfJkunnz5rUnZMZ/EbSZEym+N+T//7f/2faQo19Ik0O",
+	"I+gHyRLGdUqzGFFmydIEF2wtxVWaMEku2dZQuBWXXfTN/YcPp7GQqm1Dp5x91JM5PDE1hGrY5SWzu+qp",
+	"+0fB5DYgD7/ZQseTBw/Hozzl7t8PYmQ9Y1l6xeQ2vpuJ/RX3M8muuhbLPXzwUj1jhsNzxnUbVe53Sxdb",
+	"627C3POHk7blNE/nr0WhWQtx+ASR5hGkD/6zk0B8Z4IPHkrjXwsqE0nTLE7g0v2MxME/u4jzzx9M2POE",
+	"5WuhGZ9vX7Btk7bXbM2oTvmSUDKnWUY2qV6hRKM5M0cW/pJy8vAxWYlCKrJMr5iCRxapVJpQrjZMErqk",
+	"KR/D06LQZJ3RlGv2URPF5pJp5aeKYr+cbEDiPUNjy/wePPy2frTWVGsmzTf/12//173/78O//9uovgbj",
+	"0cd7q5Tr0dNRXihNZow8IFqQBw+/JVepSmcZI+dvfnj+nMxXVNI53AWwcAu4U5or9sOK8iUjgmdbslkx",
+	"TvQqVSRVROk0y2Bd5oWU5qSYW6192vbWGnXsZ+t0/3Rx8fU/L0a/nd777sO/X4z+3GvihjRDEohlThiV",
+	"WWo2DvZvTFQxXxGqyMXo0cVoTIQkX8NKvGBxScXJ+avnwCHA1Jds28XS5udDmfnnNE91k5L/FBuSU74l",
+	"jGuZMmXuHCPIVyJLFKGa5ELpM/LkFPeLzhTjuk2+ZzBGjaw0L/LR04dPTmFL8F+laDd8vmQSSPyFcrpk",
+	"Ru61LZsh1T5SLl7eeSWWb0yOsYy/GA1mgJpDF5rJnVoOvNCXMDjMTcpeSaaY/rXIZ6zl2ubwG5JoVcMW",
+	"euyvuyiym3kK/2/n9iKBr9kitrFr+BHWbEym+C/YVjhMqVZEZcWyhVx8vO/6fXu6W814ZfWuOKn421c7",
+	"aLJfOIjdXhWzLJ1TM3b8QKzLB+zSFbOu4xA8f/BZeM3+UTCl23TY6cd7Kl1yms3Ex3sSn72XJlMrQlO+",
+	"YJLxOSP2N6N5sH90EW8fPJxwUZhr+5UUizRr0YskPmN22zzk+BL+0Ukjvjdxjx5K65uUz1mTwF+FLk2o",
+	"VBGd5q1qt4JPhKMuhMypud4Sqtk98+4oNvY7rtOIsPu+57gFvL7PuIrJ+K4UikncCvNfXfsAvx+6+H9D",
+	"OXgLQvXhg8d/efzto28e/2WnXH1PYxe7+StuUSb4cuyucvLoVI0J7AxhYCoZI4gsqWYbuiUrqghdr7OU",
+	"JaiNgcLWtsEbWrvuQy0L9Kt//vbg4Qf8r0enf1b/9k/7908Pxo8/lz9+evz5n4/MJfLnXPVSxygwnle7",
+	"nihzSzw5Pc1VZaa4Pmy2EuIyzlAb/BF5yvxXF0/Zhw9mq/dCXqo1nbeIno37GanaqE6a3MMHUvXZvKvW",
+	"gisGDp1XUswylpv/nAuuGQceA97A6+P+Gp/4978rQ/enYKh/k+aSH/3f90uf1X38Vd1334URm8cJ7KgF",
+	"TTOWnJHXP/1Avnv85C/EDkUSpmmaqRNYRftF8D7NNfoq1lKsmdQpziFNIr6r8egy5fAD4+ZQ/VZTEUfj",
+	"kfkG1eip2CrN8tEY5Mnow7j5NdyHyDBOAkXcZ+E+/Yb0lJ8Ws7+zuTZfONeazlcsAfM9Ln6q5rteUQ3n",
+	"FpRjo7/jB4gWJ+S9+THVZC5yY4MKkrA144kigsM7/hpWAj/EhTFeweRJNXwuF3xprVeWJWCWVlccZYdq",
+	"0vocPzDXRtpQnpTSsvx8wtaZ2LLkpJQAMyEyRvkIeAV/nTg52jw5YJyQzcrc11xw1vJRLzzHbRzSuqdK",
+	"U12oXTweel3e4Bv1PYfDCsP4j4796rXwAsvXusnkpc+vuSLI2cmYzLbi0ohIsyqjCBNXHYdRTvOC5itF",
+	"xIaT8hXklg1V5noOF7r8flJI1DlzVdUDRDHLAorwNjVvMJ6sRYpSp/E5IyAKGd8icKxMZlvN+g+WO6uu",
+	"8bV1YAg0fpSMqhgjvl9t8eo1PGjWxZjW8YWRTMstNWSVAwRMrzSVmiUTqvuqTyGPRpSFkAed1RmYKn7V",
+	"Q5YYVeiobqZfhCjPFkmqf7yyd0dNUsy1PcSNCVAnzbvOGIp88/SApUnSBVifqWb5zlP8k5Fx6LEy79qP",
+	"USnptkN0BDZK/Oer1EkvT3PK9TePo/JJU2kDDrGP2V/x77tuGZA4sH+4vmO3BdXvhGPaBRvXDS87he4t",
+	"/zlVkW1PqKa9dyDgn8gGBEGIXR/6lX3UNqBRXxYgqPqx+Ly0eAn/Sq9YqDzMaEb5nJmF+UdBs1QbBWIu",
+	"lFnojIJnNqo2mA++kuncnoYkSc1m0OxVsFwLmikW05JAvwWpSzlxZ5bkdEvMyKTgCZNEmdvd2aFkXigt",
+	"8uaNnfJ1oXcrbemcoQfx83gkCj3wnTorwpj+Q23rbc30iOzIMrGZLGiWzej8UsVFJ0i3iCbyCm0UZfQO",
+	"fMboQvOVEIqRhRT5CfkxX+stgVGU+T+gejuGbZ7CGl+KkE262TvkKbhsHD/ses1yjpH24S7vevWNedi6",
+	"PczLrarU61QxhfEMtBLREBzDApEHJ+QZm4MQUMQoMUaBo4rMBV+ky0lgBu8UcTXOKG3kchXrc/RbO24w",
+	"wg5OssK8VSjtWnXHkGarSj/azoNQPvqaLdoEUPjBHdN4yY8xhxgZOwZ+5aI6neIqT3n41wfj3ae3pj7Z",
+	"MJh/BANGxu6YMaXx1Brdvq5WDTn9znUg1ozT9P7XY8LofIUs7zwI35KvT8g5JwzkQZYq3SYUAuP64eku",
+	"//LYPP4cX33wze9YgHyOsMv3ouCJD+n2tsnbLa65WLfYvps0Meww2xqTb74yQmiWGoPWWsAnoNDiNe2t",
+	"FyM+GOj945Gx9j+M++hNzlIDYmKnBHNMIlfV0mq/TfLhJ7zFrXk9E4U+aTHP6FAzwL0z28aHB1fqZiWI",
+	"fZCk8bEZXwg5B/fILu74MXjUvPlxzljCWuxJCBaaaUsGPor4Oa5E86PfKfMDei1lC/+lfJ4VCZsYQzlm",
+	"0Fm/ijOVFIS8lxgXbreMzZVYcG00DBGfn7kI5RXa7l1La3OY3NOfxxhsnXDKheppTOAbhUraLF2QJLsv",
+	"NCcE3ONwYHKa8pQvBxFUvmWJiqx6qkjGFvqMcKOIkBnLxIacttjSiml7RupfYhzEA1umXBHK2eaM8CLL",
+	"0G+fpQvmAhkdh+u30iFt3h19MOJpRWVEPE0LRZdsai4Y6gPDU9iA6ZhIIyNZQhLDLVqQhSgkSdg8zWmm",
+	"TmIOimKdDBYAQMKg/cA32vfCM/OGygROGnoONylPxMZMkYtNdGvwiQm4EZofP8JOxIS2P1tVIVY77OG5",
+	"qJ6qcEGqy1ln3eYBcJwRSMHaKgT8Wjl8FWlf2fn2e+c8YzLuGhzMNW1ilhkz/CsVl6mBEHMXbkLTzJjC",
+	"G8Yu4T9ywfUK/sttctQuxg1oowITMG2agJDupm+h69gicoeACY4C44k6IdYhvRCyP2vvVn3erwQM5S9Q",
+	"f9m5tccoRplGOAruUWM1LfFvpU4U24gWyQaK10pkjKyZnJt7wSWAIj3oC2aSRe71hmMr+vlUhrsLxH6F",
+	"ZmZlRSs370lcALJkoPxjSYf421AFThWNuVAp/oULnc5bvLvdYu8g9ogJPGSY4AxVZKATSH6WlRXqEoOB",
+	"HNkhg47g9Asl2m17/QJa3pjV2+2rq05c+ZcaR7h2gCgenxPy7SmExx6cQsadZD4KB9zHdN3s9DlY3XkC",
+	"oc2JyZHOAK0vcW2l7BR6rc4h/pXmUt+Gl6VBxd6+lsh8+npc8NXDF/MWV/B5oBFUWf/d2x9IQrdqTIxm",
+	"oNCh+IvgCd2OCegI6iwQh+Z+Aw8kHgJIZaqKfqPUUx5ef/uqHkj60UTYHZFeB3LwULY9jo9wf6dD3ZBv",
+	"mtwVHa/ryxC8ePfmWYujaysuz189f8G2qsIYnWnoHZ7Ah08irkAzyA+VAH893yKdXFoKasoF5pcro6wp",
+	"n9yhjNaimLxi6gzdmk+HBzhu1xtFZxlL4jvb4ttp8wX/gn7kBJLH1s4xDB7gr0NnktGSjJa2/4q1ejfX",
+	"QqU6nsxic23M5rkKK1cMVq0zKRQ7I5nYMEkEZ4pQydAzjjUmcf17Ldki/RjfCyxNKWs63PhQgyak+6et",
+	"UeOEzsExYJfHFnYIQbJU68xI6iJLyIyRVZokjEe3dd2ab/02mHiQcd00V4pF64QyGp2PWb244bCXt2Wn",
+	"89wc5nfKBd7SRc972bz2t/D5qO4fJHFYZ7XdYr80SGPAc+VpCkNqTqIM9ENUBNVBuktV5N2KDlMh4RgK",
+	"QWNOt6sYVMjZX0Gozaq3olB570hBxeAi3EWzu7U/YwSoxxtvoAyvepd0vQM3iws1hhdAWMbTI044RKi0",
+	"6SgvpZWrA+zWIIJxFN3mwTedJmdV/g8bZOAShQwaiEyUjOG0P3Qt5y75diShcCuCDyaIGtY1Tm6IrLCn",
+	"b5dq4NSTDWpuipiPEU0vmXKBinVmDEaxMIrSU3S8/VchGaGZQp/q/3zz8ler1fzItaQXPMh4R8iEGUuk",
+	"mF+Wug9Tdmzz6xWTmn1Ej47Rs9M5c/oRknhyYS7esBztwXfVuvdvm/UPG5lq9pJnW0zrt+vyTrGO4hyY",
+	"rTbKSyMsCcuElYlpxXG8lqmQmMLmki/ilnJdJWmPmKLuRTMbnkXFx1aXXLItURT1yFSf2epSW52iwfu1",
+	"oZBF28xbM5/s8NOan1lyRigxzJkxLJBTdu+JFpes4jPIUqUnXgmC/ZrAQ+afLJ+xJMGtKD8XXZn5is0v",
+	"B6qOK63XkzJrt4vJ/Ro5D/SSXjHChS1Ejuv6Ng3RpkPX3DFurcOTVH6sh9M8b6+IxUQdnx1O1SVLxtat",
+	"qV2xB2cs8Xu8Z8J9nR9bku59oj0wT2VhKjvXJogiQzTmfUWzNHlatde0EJc+KYWk3D6TaiLZAqxL/+NC",
+	"yBmYSfDzJRcbVdpemOaS0y3hQpNEQJL5yQXnYmIOd6pxXCtvyIytUg5x2jnlHAoGbdpCckIk1WwCrhCG",
+	"pMB/+8GIPb65yBnXJ6TgEM4x5oJ5+oJXGQ8EbJozM7u54POsUOkVPOm4iSi6VWFJiZ+Vy8SixKb1ozgA",
+	"oYXS0h1SWDcIarj/8stltF63CqPxKJydud5L6jH860lsHuLx6OM9M+C9KyqN2qbMyLD7dkzz3889BeZf",
+	"PwVUmH//Kn5whJh/vqYaE2GZe+FdhR78YEjT5/HoB6ppJpZBGVZV/uVMKbps8SpQvdqdEG7ryNyHYkzv",
+	"iKjqIXVBDM9Mwsz2aJwLxTq6VEARUTY62EPIrBlPbCpw9ds/B9WLCkVNIuB4gJfLDLdlLT6QIPt1/zxV",
+	"R1l0+YTSP6cx82ou1LDANLzQFpcGGKaWpJ50bpMWJmsmJ3maZf2rDwqearXP8iBB7gPtZATzGodrEl1M",
+	"9Eb42snIkajW8e24M54rVbCkgjkByZcbznaa4L8wl5izCcnpeqWku75YYWoijj6uT6XPehzic2ms7W0Y",
+	"H89YxnTU8Ch/6OnzjTnI3Fc6hj5kCR31t7NyPtPjiDlArTm6dQ0y/UfBfCqYY6Ex2GGQswdmANPG3JhT",
+	"FdfzIrAJUZWyDsugbY7gTBQ8IVq0xQ2Gu3Q70oCHOEbLvWlLEb7NcEoVaixeYVyil/VKsD1G1m9rkm6/",
+	"ZNn6mn9Jmz1a2uyA7LUvmbH7ZMbuK5qCRK86fuDvOb+1fpQPu6Jrovh27+qDMmUoT2y2TK/Ml5irqk7J",
+	"EeJcsRW+1UhXnaC9Y13NmfX1YNff7BfvqlK4X8pKSF75hW4aj3O+bvlkHZWT7xAPH4F79+Hb40Ro9wyB",
+	"9jEMoH6k4Fj8h5pujyBitIikuQwBloutXn25GD39bQACTJHnVBq+aXqB+CJdDkGT+auk6xX6g8JS6274",
+	"b8wAW5pXbYk2SRW6ijnbAOSPLaAEBy2hmXWmMY+eA/55UgHYwfgMvFLx3QdaEwJudiWnhRZFiFX0ml2J",
+	"SxxWOYce6FhD8q7qMEuWmiazf6jt8/l8R1ALAxtcJMyjJ23oltAkIcWaaOGrF8C/TzNiI5KMJxHMpMUi",
+	"5aneDuGDc/fO5zJSNylzE/pnprVEb3CnkUcgXmZtCgjhkIWQO7O4dmCAwXOAsKLQBoGdGLACr1loR1kh",
+	"YWYTdwd1nuvzYAfqzu35qg2ahylVRbDxP+4cT0Yc+kxKISeSxpC+TgF2uWp7tYIZ2ShKX9MmZ5RPQvdy",
+	"hOcpUQUGugFfRHBCr5ikS3ZGTj1qdVsIb/3dk2jo8T/FBrAJyXdPjIH04PTUjQLwZOLS1eGPATYbjhS9",
+	"ZOThyUPy/0QG7rE0Lgs2huVt82OB04EOY9SYQRGN7oS8NBKvKY2G+sY9DcFOjcPd9ytW35sPu9lKxViY",
+	"J2li2aq3fJG5jb7OsuEv1mZcUuC/uGsq3xfzS/SVDclaCpg4uP8fPayinVv8ye8+/+ni4qT815//Rz/k",
+	"SU5oDuHVlJN3b5758OWDhydP6jzW4A1fonMa5ZPONTlINQ+1mMOU8/FoQyVP+XIQDN57906LEuy/2UPP",
+	"Dz77DPSTuOf7j7UuO1fCQpvVdIsk6ol9nij0SSVMDcz9ByZM+ttRAYm/ioS146ktpMhjoHXjEWiuzUmg",
+	"9kBEoVWaYEJJc0J9adsB9iZZLq6Ou5Ja9IDog0WBZ8d2L0tays1wS9SHR/a3IevM1t+SDN780Sh+UURr",
+	"r1xLkWXmWmfgCUYcqQiCUGw3vIFSL5ycSZfw1UNLoHIY78C9+3k8wkG64h4+Fco5TYOct8yoVzo026iC",
+	"tWAJMep96OfL6cdJRWMwfzBag8toAoBG+3e4FvEPMTdgzqgq5B6riU7IMpvL24p2Al+psuoI1Eb7iV67",
+	"UOMt2JJdvPUTneuhaHrnRNF8nQXotzgpa7BdMsTEBmBTMs2ZpobNp4A+ZR6yiUwzkWx9Th6Ex8zSjY1e",
+	"MAUTawrfnVpM4Cmhkp1dcICcEgsyte284LuUaPZRY+ZTle/NKIOwZ2FqdTTVzhhVIRc2/h90GBs+nrG1",
+	"oRq9M3+8I2M8+Lm0Ve3q70dSvzzFuo0bAnsFBXpBmAvNQOuXqrezipQpzZyl20R1sAXhdGmruBJJNxwr",
+	"z4LuK1i7hMMCUgLLFPNc+JWCNgX5Wk/AeJ1csu00eIbxBKLDtcnFqS1cilnf5X4HL1TBryNYIkNoKAHO",
+	"NV0ej512aduhQtBUqxY62hskFJgoCDATDQzFj/eW4p4d8+9K8JPXdPOLTb4Lfr2nLtP1PbFGAXYPjq0Z",
+	"zCZ+Y9OH3WNbaIrjDu4SC2uKmBS5V7+I4GVK53QmKZ+vmPrtwYcTy93Tk50BTRhml7T/a1wrPLeOzj8l",
+	"Yq7uW3j0ewCPrk7yZEzg75LZ5iPVJ06Qp0/MCv35hPxYFp474bCRwlyCqV7ZDc5SpVlCqL7ggkPaiyvO",
+	"hNUwUt8DphtRb0Q+yvbq7Lq3qD73gspk4E3n9SunX6SKrAxR0HxM6RNyrknGKPh3gkSNZXrFIjpYTbOI",
+	"q3PmQzaZt6IKqMCFNCazbeUubeoRZyTHmgbKyWnZ4OHB6elpT5WupjBFpRIEtB0RER0GaMzpFhxCQAWu",
+	"FgJ2WPWN8t5+urjOFiXtuyd65W6HNAMiV857VllcTS9vaEFTPmn3pvmuYp6wsD8KVihDUhgtcYztQUsV",
+	"yakRI4ux7TaH7aX2cbVViNwlT1wh/wCHU3t8A/HM9IrlZwDRXAKIJgzCHBbVwsFUHlxh9wQ6cO0Z/2gu",
+	"xDF9TS2W8wsf/wG0qCD8Q6ixFJisNrfYy6z/RVyxG6msw0nuWtpjBKZrn8OU09sNUDdJOnKg1LAuONyP",
+	"HUrcIUDKcXcHDYHVGnvrvFq9OrdYtS0kPxZQsX0Md/eVcf0OgYhdOxd455qzwEDdPjy6w7HGbcSurQWy",
+	"U6R2K43wpbEjdddsj+IG288Fdpx0igNyByprXbVZg0ukmfc9pIei2Vnd5eVzuoDG9EnISsixVldFjO84",
+	"ZSorlvVb89FOyg5q4tO5tWVQOlLxk7CW4p32Qi7e9lLvHi/2VJSVj/jvrqKv6oTWGd3uk63WQykcg25n",
+	"tNWELWiR6RPy1uekoJJIrde22mx0F9SdivdMfIniRGQAG+4dfr45M12KgJgzwgVZFBI0kRmdX6K6HHTK",
+	"IpkAffWSrfUA2MYeC/6DULrLQ87mQiYsIeCfsRaV/c13A3EWawAFNCbC1WMYhqeSzrIAGgrzhBBDHpb/",
+	"kotNzP2+0Ey2JsSjg6L154Rlmg7KvcY32jFZSyOkf+Q9IHIczCccrEpqv4Pys234EvcyMsrdleZ2SX1F",
+	"cpaklBPXVEkFmwRKZX1/9EaUr9vi2vApO4J3m11wm4sO9bkRrzJOv3evLLt0vZ/HVez9+EH7CUkTfj7B",
+	"2P22r1uFG8R6tfhei84Shvd6G6pI669Rxclm64DraUWxy58oXVIYMFQn5Ec6X9l/YTmu9iUXgqPGNfbJ",
+	"X1Tb/EDgoo0gkB64plJH3ELO2GsuSOtlZpPk1GRJU972tn8os7Ix9kibP+ItKhk5I7NtCx5xvIfWeFRw",
+	"kIJRh73CtD/BMTe/TIjUpejsdz/b1lsBR7sYb31x6itRUtiPb16ztYhhhc+oYlnKWXdKad2VNC5bb6TK",
+	"XiosAYY7Ib8WWfbUNWIs20rawn9FVhZCwJv3Li/XLVaAsz/bTtpNBZuIWfHcjUnKEUVAJhhpGGy6BAct",
+	"lgnhb9A2TSMfW/y+jWcVoy2YzbItumZCrxzB6qS18Hs40aBAlNAfwz/gbjJX/xaND6uak8/BfieE2n/4",
+	"WNqZzRfO6ZbMGLgfhzXu8W3PFjAc106lcc7Lh6cHbHKbn6jFd2U1yZIF3E5bXya6r7wqJqQNMXooxEAp",
+	"q2XTVpBVrlgyaVsQSwM85IcvfWfwWvy7qAB3gNhXNeQyawG21sPtDuyUEZHyQxbVL52DTIEmspiYUCuu",
+	"67o1Bu2jLEfjYoOZAUAGgqm0Ddl5C/kzEn/bmy49KxnL22lPzn9nvxBhfvvxiRY6Vp8WCDlGgOnUTpyN",
+	"3rAajeto7NvYW/YtBVPl3gzEcn0G5aVaOVl97lh3/QRAmbUej/vdw0dxQ1Uu9r1cUlVWaBAUv3nPdeXy",
+	"L7Ue4qoHyh+wx0GLI6+9ke6UCz1x1u70aWD8gpfIKF2zEu8sTJxSFMSikIhEK/jyhEwRgNZ+RzMVAiOF",
+	"oVBCL7hmH0sb2hvc1Fhc5D9/Of/hzKZhaIAjmEpYwckVzQqmpvYFZSuB5xmj8oRMbfLH9KnRCHJCg4QP",
+	"aFUt6YZfcLNWdtncuCfElk0/xdQkB9K0ogmiE7tov92A6Rpqb6dPzRjwn6Dl22prjAli/8aTCz6dZ1Qp",
+	"D2w1fUqmKl1yms3Ex/u00GJqpR72yMQMqSRFKahXrAbSFG7ZaDxaOWAkl/niskoAoFYxaDVcISCapdZt",
+	"a7XqrO9DzasHhwatK3can8CyQ+w2zGvcLzZiX24PkeybtLihKZTOLITskZNpnlYWBhHOXarJUkAVVAOa",
+	"ztifkMMZZi5Kpgq4ylYiq0luLA2IBWxbrOeWpMAP8XU/cuytsSF3JwZnSTvO3WKZdr9rxa4RNg8/IjF/",
+	"nAKGcol0pa20LDhHBXpNjYQvkSdRP4G84AkAdI5HdCZkFdooqPKPDca6EV5vdj8O4iy2HhicALnTXosG",
+	"l7pm6zI7yqb5BEltD07zqdEspg9Wj07zqW2KPH2gpsYAm/7l4elqWgtfPXq4MypldYEeuUn2JlXjIIsn",
+	"zPcB+q18BiupTO8ZVxvcPuzAVokkpP0aT852lFuh3nfvrORsL1jrV93sdTRMla/CEoWOlOuEWQKjuL1n",
+	"RdJn3JjRzIJyib6n0pdYuPapg4LE8EI7BFNfLqUa2HAQW3kVoP++G73X+yQ3JVwR5S3mtR5YCFmRz/AB",
+	"lDgxkF4G6o95wvVJ93XgmUurDH0p7d3xzDcQRsczTourxp71JeWIfQ1fNipWMgCpSbO1OkgJMosScyAc",
+	"BXStKQ8ajOLm4BjebbTdr3EgoupL2w5HFBzcXSLNVhlEkpGdzUUbdSYoiPkWU4NDAbxPRnAJR+w0COq6",
+	"51sFYpdy0C6P9xCc7kwOOMoexJUZI5pqZjv0ItqEjSL4w74jXFBLcemLcJhRzZTuJtqmJ9hnKkS2QGJE",
+	"KWxtCSRLM7E5uFgz7o2xSk7tjPkqyBC0w9JnLDZHlOBsoPH5jidMbiianV6cZxnaWi4J54h5NkfGawQK",
+	"q0wRpMTUNj3CvOWmDAQvC6b21rrcB6iqC1fP1jvXDl5oBJnhrzvpk/EGY72gDSPgKd1+3/HoKlXxqJKt",
+	"qNVlXM8DrIwtrF4qI1G9YWAw5dY6QsZurr1W6ijGNa75XgaQP5INIg5U3ErzwuekLplWtRBLT2XuMF3r",
+	"iOp/TDiEGN6ldmDG3rn4LmFvn/KbaknpSyPDLUqkL0BEP5qruHUxY3S8clGW5rgq4mYaBgIBDlh7C7jx",
+	"uYQM3OtlCzy4x7u7EuP+VjLDcO+pffkakLjqUCf4nd1OSUvRseos3Or8riEs7CSO7Kht7P3dcdRa0o5y",
+	"l3gO2Oc2cWvUMCISSRc6UIkgjrNmUgHi6y6Torb0N4t8DRHAVtzrdBlNgTBfePOf5/cePvnGXYdQThr9",
+	"iMtwj/TfkK1Xrbu3wEFgM26Dsm+9SqEZzlc2gSZhMr1iSUSN77AthiveVQbYM2bvNWq7un4h7FLtbCQf",
+	"lSqt+NYbIY0FTRSbC56QTIjLE/Jck0vG1mWnGRskhubRwBFCVozIXvLkb6nIqFNr6+Ljx8WCga39GlHo",
+	"ImcZ5zWRDkSya6xzW/3j6+cGFt+8ZkpkVyyBwpsYveAikTSNZ1n57JdZypOySQ8iVfB5/zK870XBk7+6",
+	"sWKEtNYxQS+f7pawsuBLBQpROR0CuDBGQ/Kdl1JO5iLPKxHdINnMpnnsXFLc2Nf26eAATCRbpoJ3l4AS",
+	"wA5biSwZhhDU3lHnZS3H+ytF1iJL59szSHkMVACXcCcwGXJDt64fTh+g+ZKheyyPQ3NsBMrtLDwnlx+O",
+	"LGR17yvcGhMZ9cO3913aOMW9L9IfbZrffzKaxeARVvD3QLEPnUUg5LUQZME2QRm3IJphk+l6X/QSx6XZ",
+	"R84T0N0vPST3p3QJCIQhQEonrmckM2MZ97LVi7Hh85VGxX42u5fV0dkCm+mbDfTBx0yl0pPZVrMoLCWW",
+	"akBNhtFBYC98U2zzVjXRoZLs3WP0JROTWSag1dwQqsOOZsNetEw1oXoCkcyW8AU2EF8QzbhtFwEuGPiO",
+	"+bv7zlOMIz44Nf/73//7//QTJd4ZUB15ngnFEt9knULGlKT8Up0FaYVBS3PsWunbSVLJThDRA5n/JE+C",
+	"ZBP8+mg8EmtIQVrRbDGx/z0XIqv27QpBegCGdNLSwuKN+TNCGmRZUM02CKUVm0tCNyxUYDo5Ua0Zg3pY",
+	"Ueh1oQ9jQWjE1hJTAgezkMQuD2E8UQBjBdoU7ET/wFKxhl/iC2hmsxQisSVMitCg432AC+AKnDwS66CF",
+	"jnSADAstykPhqa1v/7giYqIHMXaqd4u0I9i5tasnlsBOE9YeQaQu6gKqBJhLzoPWb4evzXQuKY8v5ELI",
+	"OcujVtZUSzq/nIJBoLB4CQ0GtQZMNiXKizblRldcSoA2ppysqQXhgw0+IVPJoI/glChmm2NC4gQKH58h",
+	"b14FiDuq0oRd8DI5zgzrRvXVL96Bh815zKAsqWZRwhxsDxUZa1P5eTzqB1HVUqB5eONI+x1bcBfdp78i",
+	"d0VxSc2aR4mINZTsccO09oxSmkbLgXHlFAZiEY0F4sJRWz+jSk8UY3yQs0Kthcgmrc0rwY/sc4V9zQHA",
+	"dmlhhF5/XV1pGotAP7eNMG22tLEBklRdguW0oi7LGOEmfj1/+6bWLTPEO6+kI/TNLKiltWUYkl4KjsF5",
+	"sV63+JGaDoju7kd2l0O3vmOyMBsgiPtXtjTCdm5N69vYwehHEOnuyNy2n7K03I+TEEA1naCNunMF3MjP",
+	"qKav8JUeIX3G6SyLBRQhHAOp3tggJIAh7d15rizC6kX5L/j4NfdMdJZUf7pe+Tf27Jy2WYmMTSpNTxvy",
+	"BlcZBaq7IOtF6bHF7wjgVyP3bqeb5ATlOeXiVJlvWATfr9z3KRz+iAF6aXHDolFsh05UKVP0kERQBbtv",
+	"d5PxKIcutO2DF4pJ1Vog2aM1SMz4Adgu6D6Go5MZ2wrwFArF+kEqYWcDpN0O07n2hwTJKg7IG29JFRNl",
+	"w3JAEsa3Ey2x917EEcizrfd2BioEFhlDgY4g8DqBRkCogG7hGaOXtrlFYaaT/2JSTODwSKYZjzfF6SZB",
+	"G2Vbm/E7xO7nzqUzr2f9477hjjeK3INT3Osb/tjXGcB/KR7q9R94wbYtqPyD5O5gyC8/RCdbvmBHUVnC",
+	"yd4ZveUwPMeDARldbzP3zwPAGf2UjrlXd2ejbDP1I5ySAHS6+5i4B/ueEyTxmMtfdpC/S5sw9MDYdbyV",
+	"E+PH7p6XV9wH5Go9TxRk09uuQdZFMP16egY5/K7vFCUqo2rl22EjBjtY8DRnJwQC1VMISk7hT8pF4wrF",
+	"kjGqyHApXvAQMxzQYl22VwA/PQUPo/2UxfBhXMst8c2JLM6EVbetSQtzyamGCG4cAsrQuIvbYClf2SUB",
+	"R5IhZ+BbnVf93sG7urLQO3ZXWka9QBlrjkY0NqZjQNxH/cf2eQgsDuj1gPFzKBKf2zJyAsbLyWg31OPR",
+	"beeduIqBLd2F0LKnLTywA+iBZm7EZB2kf74Khx/AHW+yYqnMyaNZShXGi0o1uXpCT8h5mbNg024VyxYI",
+	"jaQ8DKEVHzbSAJC23rN8wSm34iDlXlZkjF4xZf36RAux9/F36/CrkT69j3/trdhKP1eqYIlVlPvp+Kho",
+	"RizxlthmRlMAdAhamNr6KQwvIcbDGvwCiATAyfOE5WsB4B73XrDtSR8sxw/hdA4xW8s1uQ2zFUf/hXK6",
+	"hBjLoL2pvna3d6lC6+H7VZ/6be3cezZbCXHZf8/cC83dUmwuWRsWqUqXXGFMgWXpFZOp0UtuavMs0Ydv",
+	"Wzn7m9+wuH9g2Zo+Cj/5K6IMZNqAulv0LSiJ9dbMzSzaa8m8tQ+25t76xuKtDYLKR3wRyoxlgi9VGyZ6",
+	"JcWy/bsRzPUK3np7CXcl4Nwdky8fNW9+XKeSqUEr3RrKnGdFwiazrbicpHzSgrPsK01KbWO+onLJGjmD",
+	"YsPNZiWM65RmCn3QZok3VCYWGQ3T0UTcUXjZttDI9hXEoXKg9gCrsYsGrRQswU7FENxc8GAHwCDoqSRN",
+	"VNPy+9pzoVHACsXObEcPUJwg73SYa721+HMt2VUqCjVBuTtpSdWBmi14IsS/giJzKTQmfhrGns/Z2pxE",
+	"+AxiNfVO7ejTeB8ycfE5Yp/zp2omCt51pJRYaJczE4sj1YSbh/1TJF0QanMoHJqeOb5jP00LfE0vGfet",
+	"E6MB7R5Z8i/YtsyKV8VikX5s6fBIAcuxkHDa6FwHaj7uVXwZsONehCFtLz41kPl6tvc7vFa/Z3u4F2xr",
+	"u8LFAnyXlTpdXN6gksCH8/wy+TNfFcpt0rHGZ8OifwcqhbelBJbirv1uuGRbx0/QyPrtDyShWzUmG8Yu",
+	"bbLIL4In1DqioCpQnfmDl3oEC9uaUJG8mK9cJueeFYkv2PY91EIOKESsvNOv/jB4pbHChkr/nZKIznV+",
+	"zteF3qcetMwJVxpWH3x+RZaB8FJ+temGbk/IT0KaKxtyJXlCaJKniBp8yEoj7Xsst39x4Jrb9z63LejB",
+	"Pva7EIV6wbZ7OzOB/r4OzBdse5x+Mi02R8CMu/kwdOw9/Dbu2IuhHO2wCKo0WOQLtDrde/2IagtHRJGX",
+	"jqTxt04F2kCYR7e4rMMRlW/VHmhf8KamNVBLD0RSH09zIy6xp5+5j8IL+1dwTHFKr4HturViqEBjNct/",
+	"H4V4yO6FGmoP5fINtn1uE/C7gYqg8E2gtoZnKZ4h6hXLbi0HrAaXaQc3kO3YvzkhvwrtfnJVCFr4LhkH",
+	"3qy+F/LQm9W/OPBmjavZQ1UaqxlFGlgpvbNvT7QcGd60/XsixwmLmm3G/Q4I+TZo9eiH+tPY3ljG0z4O",
+	"F6Bz6fppg5HFtUtUg420rojR09H/+u303ncfPj0Yf/f5TxcXJ+W//vw//q193cajj/dWUDI48mFiTmhu",
+	"ZDuo/m+eQX0P+6jHhM7EFbMdbbEITHBGZmmWYbOPEDzyOw8eWWJjPnh48uS0jtfc2IdqNy/3/2JdveJ7",
+	"1b72XiDU8r7MDdmLgcOU+vKtKPOClKnfqcmuS9V1TLF3K3aSjl3kRPBsG3feDp0I9mlmOWYRHnCIy2+0",
+	"H+cyO6LHid6xulUFxN1xzqEoVIuz1sLixPD4Kl+wuDtpDI2xlg7ZysvtDSDK1eq/UkN2BNDTh2Vvw3wR",
+	"/XBPWLVANEbm2SYvo+zTwpf1czdunN5gh2tzChYlJqJ/Thdsvp1n7DxjsR5ICVtLNh/sBqu7rmO+QV1m",
+	"wef9fbDtJdm5kGziu9irqKpof9uZoQ04CK0feg+ZSRWpZpOZ0qD7zpP+3Xf8LngS4+AHkCuTt0bCMNPJ",
+	"19TZTApHGsIdwCdaOk509S4XC41QshvqGihaNRG8vI9OnbPMNVarNon3XY/AZuaJ08rRgy0kpF4TlikG",
+	"aV990RiYHhxJahRglSw+cl9MdiPtu9r9snzW80uTFXe0RKgewiP4e2qn+rZdPxH2jvdTjrM1/IRstBJZ",
+	"gqfMqVcLmmXGfrOta07ag4dRvJBaqAY793iAjXHFSQC2k0UvtlUs8WbUKW+7vfEoandWwzYQtm8KtGss",
+	"sP1h1foOkT+Cap7JJTMmjPnfDx2diveYfW2uZ4iuWlkNkCj2D7v7UcPCWMyTFkbJU/3uzbOYmmI166qa",
+	"7tXzCLj8QCuhVMVuwzj4WURAkswE8rVu6/P+bq20ZDQnc5plLY2mgBS+nKhivZZMqbgKaG6WrVe+EFDB",
+	"9zHEiliry8fVwT3rk+dZyrh27U3agI9a20RXlf6m3DBzhxQGjQH2vmZBW1/d0mSZKFHIWK1fDulOyZgY",
+	"BY1YaLKnFtSsfL8qVsyNarbQdomEC7UOZzETyTZ4sCWLZJ4mrolXvNOw7ajbv/cs44nR42RLfWkH9E4D",
+	"U6YPEgxW+rZxgvs5ilGT5rZMfA3Lhj18QOMo7DlRPcFAWkbvwOYShZ6LfGfc96V97PN4hLnLQw/MWqY5",
+	"ldvaiYkkIIRtCgE/r8wVOiNJulgY8xzL31Erc9co6bhGOzGP1oVcC9XWzdb1MmtTOju5Fqr1ux9QZhHb",
+	"dmffMv2ipbUWclM8E9x6hlv65kIj8agEBjU4Z5pJ6GAGgG3pnJ15sx4CoyQDSCLII4lL4l75B2/FJePe",
+	"pdq7RAjyEiIsWAMRCIVMuSB+2crTEiQ1VG+6sh9am+3slzJ6wzWPVxTLIJA2UWVELIcWWppbPNKHDCfX",
+	"H6/wHF+It9hVepKlnPX/2g9C6Z9THjUpXc+7dt+slkUjUP826JZnsTqG9moIfr2nLtP1PbHGse/BjWKE",
+	"jBl5R/fboK+r7+oPSmuqyq4SUGeCTkWNvkc6Bz4bu66ucFX1N9bFbiz1YJvG5f77ycQrZH8Wy2PYfmJ5",
+	"+waf2B91sDx2vSP+jbT8m8PUVdAIEMrU6Nw6r1s8sEdLer31FNPhuZo9L12Mk4acvjNv9G6kLJoDnvXA",
+	"9q9w6lv30tGae+xIHbTrOyzj72gFIbdfClKh4AiitjGjWxW6FWr2Fr+1Oe0lgt8Gp6HsckqTe4JDuB3+",
+	"eyNTcJwuiiy7NxdcS5FFPVhtxfD7iHWWW32uv0wz4n033G/G9qy2R4r8oYXRdqKCH634/o7U3CMZ+/Ms",
+	"iyJbtjNrJT0qhhVUrXVPufWFTb+eEqUpT5St19oG1wRUrOIrgCPn/H7fmteeEkpkwT3+tQ3jUkC2hyTX",
+	"C54qcsnW2v4Rq1JjEAIPe2RulRgCD59809xdWIHXRRZb8FR1VDq3HhMh02XKW1t0SaqF/Er5mBS0lnb/",
+	"WKRY9e1khREe5jyDrziLIz3KYvexfGW/8yPXsinL7ImzhI/LiduPt3KOWbdjnD2/B7usiW5GNp94Ka1f",
+	"ZkCCjXDvtMFUdDBV8HOcZPx4K83qPfqaf3E+nfKa8B3R2QTssuju/8o23xfJkg1NKmpJ6f3xI2SbqDL2",
+	"MUmTvum7R6mJCwcejhgSZsu0oP3ZmoRZO8QVmN1Xu6H/ceGfu6ddMqtzm3fHJW18p6G9uq+FH4txj9n4",
+	"rbj8wZs1QxlgnU4cPF3nJLfi8vzVc0BM6kJS1LLosbS2wHvXgG+wsvjG03zb+0oEGAw1eIZ++bxVJKI+",
+	"a/BONfM1A3x8K7Sr0c4KezzzGfADWeOoOdJD1iZ2L+2c3F7ir1FVMFTM9JMQdSqPKyuqkxgPkh1hO53B",
+	"+ah79kMbjjUT4cRvdzOi673UkvjtuiyloLvWzm+cDtfGtPrFn8WGyXtzqhwcqxqTJF2mGvPmU86ZJKvt",
+	"esW4OiH2oocyFexXm9PEN1YEVKiaKHm0c6b7d1EdctQiXf2Hccz+ncaP1n46MAMGIYlVe0f3WKGwF+GN",
+	"nKnjc/txWpTl4opBXhLblG1DoVkE25I55WehttDoTey7o9uWyoiBFuv07BPGHz54/JfH3z765vFfYtni",
+	"raCzrW0ZYWsrUNdDLpjbxOXaRzP7/SN37aHrD5CCDufoYBNrT6SWwyorjwmxclBd2zXgptR8VpiLuyh0",
+	"IdmZT+VKy6KvRDDM5MLP9M+4/lJTeeM1ledNCBFhuw+Kg2ssewOO/M5KK/uKtCaIW3+Igr+mV4ywFNIO",
+	"KHFRP8hfB0Ii7elu59DuyZyRCOy+2LX24TaF8+CY6YAdf2lYb+A15iNFoeP9SXUBHlWTjP/XxYX6jw//",
+	"/h/uP/rmFrN7ZizierPsu3u1BcEJtKzIKygKuhZtHT/9Az57gPEbgXfKimVdtRmqfhWzLFWRjpSv8Ieg",
+	"r6FT+Y3AQsW7CttUqYbLGFVsYmwS1dy3LtN6mIlvaZpkdMay1qz+Cv02Cd3+C3r+svyKyTPy4OT05PTA",
+	"9Sw/2z9JDhnkb+Wbnz/Uxawy1w1mSlfoMyOmKp2lWaq3g0cs32yOqBnNa2PVTWKzYy3HyTZIfWULNW7S",
+	"73hYJ9ouqRlCZg6Qm6E9tqBFpl0OYfPcsCtD6q4ZWDp+NA+/3a7ZIcpXIbOew717/XNbxNB8xBPftnih",
+	"iXb9zCDcDdcdp7c3YatrD5swnaGLDnwdzknXISeaDrvwUqT3/uv03ncf/mT/496Hr92fehbfZAPcja0x",
+	"Xph2fKt87kJTC1eXNp2UEc4+arKmS+YKHFNlG9CLoArSPNBd3f2yrBTwhV/YW9N11RzZHtwIzUb5nGFM",
+	"uuDQPiYaDnWB7h8wOBPJlYkU6ETvDntBssQH50GfxytlRRN0dVmx37eoBpLGBuZf2ndmO/1I53MtZNWM",
+	"6+U1rSUHNPXTtRSzjOVd7fal4EuXWkyEa1JWWTlYL5veRNYZ5YwIKL84Ie+DptepIkrkDFsbcOG/kaoL",
+	"7vfkqetNqqCjP7YD5sxX/G7Jil7VE0c6U8NxlFc405ZFKP1VtaA51zKtgbifEGyGJZlt5KlWYsPPiA27",
+	"ThTTRBn6gWTr1tSu4vdI++aWaxDDBc0Va1ZwqqodMZE1z8ipd1hJBqVZDlp455GoCamyPWPYoS1s24Z8",
+	"GJNftZPflp9p8Xs6vDZzmmV2agl4oTeiyBL7F5x+IrcTWXDACAI+zQG1i4tQHvTaw7BNa6wqoUfOV13k",
+	"DcsndYwfvNGSuuZWbnd2aY2ivbPZGjPrmw3kXnwm5kUcJOC8knJFUk7+55uXvw6t3QiGwkPYHCdouwAW",
+	"iZA5Vg9Xxv8TtCl32V73XGpBnvz5abXWeIw1HmPiKg4Ng8oicx1lsEb1guNZBOBIG3PxA84YZ1SvIDMv",
+	"1SfkRzjL9my5cCQQjZCT1XQH7xDGU2EYf2xGzVKlXZ/iPZfwBdtKq8fXeEWK9doo01EACnBBwQWQ2WJs",
+	"bNc8YwRetMWkotAkE8qcVsqxsw6ZFRpBnRfk72KGapTZjxaPnLtzJjO2ila2/5xesfJmwppnbukK1o/X",
+	"FAwX7ioxX0o0Dex6b4SqYjRjCaGcbeIVzvFmk2/tyrjqHiht52ErdetiM2tfutng/hx6E9kdbMkBNxNI",
+	"+XJSlo/2UJkKDs4WmbOkjPaoFrcFyiTYz/LZoF98sISw1/CL0TZ8q/Ocbv30a+2O2y6t2rTGAbuOXUfL",
+	"llk0WapLmgWr2zgivdfTyZhJB7eUSapiw8dOdLk3y9zVOBuWWkf7EMG3xIa7ESoixh8jyWgytvwqFhW5",
+	"qQjNBXTAQuCcCC6KiEkNzjZMPoWNXkuRC43dtM9IniojIaAh8Ko8c6VCCoYWnhBLtD05VQAL4AhI995A",
+	"shaIAOjmBN+Pmi6eL1rW7VUAN+GYumTymRTFctWHX4FHbXZ9bcw6ezQ2swd7Hnzbu2ug/23vXbi1+Cuf",
+	"MxW9ld/bOwwqiRdCXhKxwMvOdkGl9d84o3J4gSRS9hLzqiMSkcr5Kr3qo59H8dEoFzyd06wsCG9DQgLH",
+	"BUyrUADO9JT8h8oK7P72HyvKk4zdN3846TBBW2LFki50tZJel6hWgT4cAcvwbvQh3kvnUP8wbqPm5Dq6",
+	"mJxjpWPahjiBCSmTVuvJ2xfgvM8Z5dZv8rTZ/TYK6barx3lLjSRuRDtd4LoJGkV4Du8gpbX2ocuZFulo",
+	"vhASTMnoku7VdGBdQhK05y7pyPE3JAjOenOhP9SfStiMLMPy5WosYFgEoO7XH+bNj4l62JOmtGjpnx6M",
+	"XpmIP62lOGjwVuQYVM5UsD/jUjpXxeCwkkwrEeh8xfb3zjcFk9bZRLG54IkLYmEy2bffPK5AkT463Xnb",
+	"unE6qD+gktRefbdRQloRxnu0NzA2LQMvGNNBI/pvHpMX6fcn5NxnBiLomXkqFJSRJoUOGUUN6EdXTWVp",
+	"XCmvDYumc/OvEwK6Mc+2HmbBTMMYDADLApeOo6PiLOx7uVWaIfYkpdZbvUrN3J2LHpcqPAq3DISq2lSK",
+	"c45IE6BQiEUJ3lZJDvgmekPy9AZW5lVzQQALyS9KDSYvclMAegZdaOtWsA4X23HXcq06aStJNJPvnRry",
+	"bVMnDOufItT5bEhfjF/6CmDGkBxVyVSC7LFzj4mAp24VuGkPznB5eNqcx06dVJdpcoairxQyVVlV2sgD",
+	"srxZ7WOMObYko4lF3tvJiWsqad7RsfVTXdkaPcOBsdYV5JFf/ZlItiWKnWY5GM+FdA456iGowNtvW7da",
+	"E7K0Xp86NsvRL6bGxELaoZ+CkSy9dAUCIbFB/WHU35bT9W849Q/7I8+EZVF9TqqLsQfYjBuWLle6a9Uj",
+	"gGQhFnhw7Z6enD6IoJVV9+wnOtdCVoMyXxE1F9Is7mxLnLmzc0GDVMXcIvD1yDMwVwuoxFulWW7kXr6O",
+	"OKL/KgCE16vfgGpnXS81bn783YMnD3t0wXR387N0sei0xgfYsJ1ximGGevipps2+0NHqOw8BaJcJbyGn",
+	"0Fe8ljY56TiYS7gzPQiKk6IdaOvxKFpTHcnaeia0ZkkpiDwUKWgJUMJvhN5JKKB2IqnAUB0bKeTl4LK7",
+	"YSlwCynyaFAlRahkY0rXr8GoT2Ngjnx76p2zYL5SByaMHZT31pq27+tnItRV2ip0l8j8S+WzAZON29Pa",
+	"cJAj4ByU1tqtYoxYBwY/0OYcJvVfelSM6oio/LUBVgbsvsPOLr9TvtVOzXHaot1sGvDQrEjEyJ+URDYF",
+	"Bv5mUSptAgqByirnSI25bW/VvdWyoa8x8Xh4FXgmIr7eZy7LmUBuTqVNwGHZzjvylt9HM5QdujZm3TAq",
+	"s5RJYo23oZnxLQv4LvCcDljBG7qP2ukOym2PcjjTJVMxXJR/FDSrnheFKh6DXwRnLVDBYHXHehhDUN8v",
+	"0calwDkD3fyKL8eZb7/krvKt4TGOBrt3lKN7ACM3XuAcBkS+NZMKurR8GKLl/CRFTh7EQ72No9Wt3JYe",
+	"6uqL9XkGjm/LHAGOoN3d2rrWNufDLuY93APsTgEiT9po6G05jvHTfT3IlvSjqVfBUtwBLctSc6Cy5ec0",
+	"TOf6W+WibnaysYyPWarA/Sw5IVcPwOekBBF8bGzJZXrFOJltjWbgs5YQGG62BZFlO0RXcyCcom/OC1xj",
+	"I8hnjIOYNe76SPxUlE2p9QlZy/SKamZxDTApwrZ+hQiSkGMCur9LXA8Kb8fOGQrYdVkG06ybjF6E4UBG",
+	"5mDkyh76+DTSOfs5Xhb87s0zsmaS5NgTg2hxyWyL5qP154iPYWZHfdsQfLt0FbjGGyXtamA8p+KAf8mz",
+	"rc9OtF54W/7sYjx6lUbqQ1PXGrH7PPgFxm4DA9+JKxKY9B1RIZJYxxhIXCeUzDOhGESmzohieHlrOstg",
+	"ovAPsY7nUxRSMt4Rk28Eq58v7v1iTBaSpBiFyM2/elYdJB67PRKGM2oGZu+X6S+CJCJKuE1fmpTFsZHa",
+	"RPit9O7nvmgV6ngzOr+sBk92AhuXTRMaVdkpt02EzFZZb5xP3bpikmYE31Zdjb6ilefPoSp/kboBaJb5",
+	"Pl9i2fY9LbcuUTVS0d3RSkGnOmMdy9FU1d69fo6rXLZSukwxX9cm80ZpvEpFhvpr74v1b+6Vna5f+NFN",
+	"JtCTLAvaFjaVhY9fX5U4wtDocjpfBYFRHxMd2zIpC2EKwIwYSpWlAINLxOy1LPhSQZstosUSsoyh7xMa",
+	"Yeh/dv24GOFUSgFANea9rxyUQ0ukeuKCkCpuAopC+z4kKqhknVOepIm99RDln2bWDoz1Ipqv2IRuqGST",
+	"oEay+WDC+HaiZVs/yqZ4r0Wd11LkqcKmM1oQ+FILsuKSW3f6gIAvGIsTaHPRX9TDe4CyPHQwjwY66K01",
+	"NLmTLJkYYjOqGZ9HtJg3mFUCy1Ruq+DamsUdMbBv6jGwaBAsoCPlE72CtFB7SdaENeoGRl3AXJcd40fh",
+	"ldrIsEJhAmEHpqNlUzvVBlWs10Jqe+T8p5zH3wqR9r6shoD/YlJMAIxJMrPI8cqmvhyedo+WTCRb7h7h",
+	"nOBjZ4QVtpEfK+4Z6XHvAUTr94AvkdEil0X6EZpKJszq6qh4BaotNKRx7DoeBQzzoaf3KDwITX7PiqUC",
+	"jOMspapWIwep5ZRvbTkrmVPFzjzys9HDW9Ms+gRxukB6x2HBQGeVWH89ZZ+M0xa/d9250yh6gQakFm+G",
+	"/Hr+9k1/QBTJ5ixd7642f+2eg3cGdOeK5psH/Yd8HVkl08+TFVUIys06hqMgLHa7bTdBScv+ToJdxXs7",
+	"Bn5tPh2vKGlyJuNJVEuo1j5hj1J6hUoBXa8z6JOrscyCapIxqjR5YKGSMBkXyroB4CmojmprSnw8hnRT",
+	"al0ltYp1XUB3QXdCNc5rvhKK8e5y+N7Zzs2Xa9OzdO3OnXVTO8j96NfnVnJQ3eiHHR2kf9DBMa+8GoyD",
+	"WrJMBBjC/t/JvQ+fHo4fffe5l8PnkTkuj087sCHGpODmsoXEJ7CALETE2PZqXRqLCEoV3T0sJL47amGt",
+	"2Kq8Dm6VOtA4HP642esERj95YoyxjfNa2DT0liK0J6fR5pg/ufqUucjzVDs93I3zFXHXUM8Omevvvuvf",
+	"1DOQnRGK8cdJuCJ9dY/aNvlPjP3il4P7tfHER8aO77AS2RVLfnL9qXu1rX4TS0hCFdhrxFbbdw4bMLwV",
+	"0x4RAUKwWCxC5/GmYvWuAU2/VNnMGUczXKXEuHQaIXBt3K/TA6kQ/Aho+zeaSfcao4jdqq4ebxzmN5VV",
+	"e36EALETneG2R3U56/KloKl3Dv1iJpVG15dsOwnbazc9SDQr2O4AGzKEe9xOMMpYtkbTWSWIUTMeATii",
+	"MYWwqc14dJVCOWXM8f5aaH/vDAGmlmZBglKPZpAksym6REAVwlwybevqr2iWJh79ogxtN/SRwIR//G3V",
+	"iu8X6rYppd+ncEwjMrbc/ngXH8MMwTNlucXD02G+2Hhpqh3Btkevfp68ZlfikiUYoUkE9tAWBdfDRs6j",
+	"eZglwD7ebTDIjG0FZE0LxeLXQwdu8HM4pdBY1t0OmBHj3+kBJFx+f1zZG18QDrP50L7Ve3o+LZSMOWrR",
+	"/HgooxlcXLNYpLwlJleiL/hyA5A7thExnBQHFMVSGWuRH7hRoN1/SypJmPqfKqLSJafZTHy8b16Kf25H",
+	"Lcs7BXkX5uz6JH30pXPRXtiyw+kQKS+5ljKR/VPyJQO0ori0EwuNSD5E0ZyVKCOpIlSZU0yXNOW2OoaS",
+	"BU2zQtrKkzVViqFTB1LPEMnahoEcqABc7OYqT7WqcIMXko+65eNByfjGkhLFbt/HW3wuwApsO6i/WCLc",
+	"5TWjGeXYj3mgd81/MgBPPLzPX4sZH09wbi3UNdvIHKpX4K3r0pYG4jEeq/Onbx+IRAyrJ63uwCGGcW0v",
+	"b8M6rpIwtIN3YwL1VZgF2kiPD3nlpT4b/514L+gqHUfw/jV35lYdgFVy9nZkRDe7t0+j+vZxsqMPR3Md",
+	"xKhOjkTKQ+E2UhjVtaaZLeLz6b1dIh7Q37HXUzw/JFLrqtu6q5bJDN2yzAbK7Zdie/aGaR23Bmi2XtHJ",
+	"fEU5r2RCBqrRjOldT2zFpY9TTzrL5QcEmo+gkLX7UBtx7CYFXerZThMEcUNtFHGSWCdNU0HJ6ceJb3Xf",
+	"+kRJQeR3+G1i61/L9dpZy15tJ+nKALYTMMJVfE12hEpjL2gIdgJZ3Tt+gK7W2+lSbxBh0Xv6mXA73emV",
+	"GdRZuMlQtaM1rh3GtnPVtqgtrFDjsQpDxc9jnROi3NzNC/UDFt2iLkl1iD7lpd1taFJu8L1v55L6vjey",
+	"e+M4d3HjRqgeo18ZSxQJGTduUN/JWwPibRoAWFNN6AbzkPt0ib6GO2Tv5tTf9r1uSjv5myc7qzjrN1GZ",
+	"zNPr1XKC5aiPd7745e7qdXcB3xbcmD/KJhb1SPqJ3ldN6bFmPImJqjZAxsQDliobDHL+Q4BzX4hCkg1j",
+	"l6qCCZsLrlfjCrxob2w8IPEZjSKFblKeiE07qWO80xm79PAYQIqhi4vNWaQmfFnipkDjpSXDNDNGsnTB",
+	"dJozl3nVn/r3QObOcJybzRjX/0PbfpnFaGwZCNS5UHrCKReqJ8pn+ZbtLxuB4KRSY8GET3GrNCtLdnUr",
+	"i6e2D6W0nUjAJa4B4zVzt/uOozSVLc34IATOA5YPyln28ELhSAGBwSQrC1TfpnFjs1tZZX9FBARDfy3E",
+	"PB74I52Xk80FF/kWU7x5QiX6O1meFojtZn6aF0qLPOrpdN8147SjJW7SLMMkohljHCST9lDzBI8VYTxR",
+	"YyLZ/FJwBundeiPIhm5dWwrXORQBXC0ytKJpAlU/Anu4oQhoxj6ylDMqd3J0FCXRvhtl7nMLfWTd5MF8",
+	"lCALKi3tKQc/uW06IQrZbQAbiZjQ7X7kupej9EJhsnfm20dtWgZUj7GFJoUqaJZtoWnh2NWGPfwWLxeH",
+	"cSMSuvU7Y+w1wd0S5Ng8ANslmB0Hq22ArRas+Li6ddXp1VeqlfWthP8ilftK5b6N0Zvt0NcVabBThgXC",
+	"Y/hlgFgRXam1Rqq4tjZ1CTEQphfP9aTlAjrCEPUoSNkFvjJ0MO2jXE6VLYueIGxMGd4b85UdXa0FV+CG",
+	"cIBno/FoyYxlAXTk64xhkdJ4xPIZSzBEgNaFrb+HD0nKL43SlttvwH9MWJLC3NSasfnKrJ2k3C+7cn/I",
+	"/IfEXEIhplTo5JlDcqiCpJOEwWzzQkGp98xY5DAWQJADFTSDPYpedZX2nH2DFG7tKjbio4dNVbkaqRyW",
+	"/QLXymS21SyaK/c2UqNiWNUIbAeDBHVxu5Je6vgOITRG5VRiUVg0b0/IwCmM6YrmftSKOPu2mwqAbu1D",
+	"R8ycglKZdwDUFS+j8Z17jcy2OS7iismMriP5FEWSiokvd+0hr/CNstq1jwQH78pGpppNHqz2eOlJPuSl",
+	"ZCIZ7duDgCmd5lS3OYbgCPf81JBVHLR+GKexvoHBGeZAVXVpGqvb2CNPYTi6W45xhW1qLBEuaUwSe9at",
+	"MqK0NnYviQTfeB0zd8cjlfI565+ToIWmWb8Bf0qXhcQKO6gU2DMzwI44xim3LpEbLdI1znafG6A+7atv",
+	"NfukSyli9XPgJ/Piz7ano2nGklI8C+myOWxub8+a8coR7Rx2A405CrN8kCXEiXu351DoiQu9lJHxXLmr",
+	"BXPIe37b9Q/se+ZLLbJKww80KwF3U75gkvE5I+evnvckBIEYerE81mUix2Ojw6YS7nZnTGZsTgvFwi0m",
+	"ScqSnnQ5RpmYe1ztI+sCTbK2k42ve1be0dgxZD+/dG2Kauth3ttHgtKyt4/EC8beGQs1yfapkZQsinUH",
+	"cvLYW4U2XZukyRkxa75F7whvyzEf4gRbiQIrQQY5wiIJPCFT/w61p2vTgv4F1JwDVJrYSStxKHpCtYAX",
+	"8TLlATDu1AqZCWQATeMwJxaUN5o4GR3InKDUh0XMM7b8QtL1auxhgm2z1KD9yEwUOo4bF4X5fW8+NCZJ",
+	"De13ijG3304/TJ0g8KhHkPgAS9wT8NeDdLhliG1F0BL78BzVatudpv7TFUUuO2f30mLrLbRj2qzRoQDl",
+	"xmm1tYom82cnaJ0eRKB3MUtYckLOyQZHAZh38GYmqYI52Mzn/sXarU19lJ4kLEuvmBy42K29e9aSXaWi",
+	"UBMscpl4fbueI6zTrPTC24qYAMEcAobS1uNAnr5yobV+FNrxVbFYpB/jZ60MSs5XVNK5ZtKrZ/j68VoK",
+	"yR5ggmHmcaUpesm99XkNS0y2fHuO3BZJ+Rswo8QCWNYLFzuDZxa4KNoqm3K1YfLM1ZS0NAOOKMUSSyX7",
+	"ndm39un62sPyhXPqWL9DMpCcyLuNBCQ79jM88dvY/reZT/64PDzdM1Jf470jIV/AAWlN6oPqE6rByWel",
+	"qXId+tBDnyriBSBWpZy0D+MwtHqXR7CP2hkyw/BV6TYTqALGHbFaFizWuG4mkq3XEFwl4cBGuuaY9j1N",
+	"jpXewDtReeZ3qLKKbpjxKDD03LQrrNCDkY+Qzl8/Gredz1+jZ28rtDGvvvZodINj2EDoKnKt5xFNzJyj",
+	"cdlKf+PhP4u1bVpTwQ/yNeX4MQid2DM5Go/gzUmxjsZFGppYXHunnADzVbRlX2wFUcQTmjGpew1ymKJY",
+	"RmIeYPWe+1eT5ezrx+Pvu8LXh/LzYD4+TgJsTxtiCEeoA8D5rVLZY7h3r3+Ox6ScVsSUblUHht/s5fGN",
+	"59qzOTO/W5XPtlYnDz9+jCcMh5d8twYdXDahCHET+dC9AodyJaziUM58W6qvdcG1NXLLmYYoG5/Cn2DZ",
+	"LHokdIJ/+PHj2AJSUiJZkko2N8LuDPRmWN6UE824BelTZ9Y7p1wPN0KTRDJlf3j3+ucLLqR3MkhE7QDE",
+	"QdcMb8YcdJgZhcwF5xjGh3++/fmN9R4A5IrSZxYwxT1FZlJcsrPQ/JtTbj8s1oyz5OSCh1jQDgbUlt+a",
+	"PQaPrqUcMdY56jg6C/6NZQc4SJeAN6eksQ3TldZr9fT+/amZPMU1c1XxiP8MuRKcaXPlEcAafPz4ERHQ",
+	"XAF7GT84ffgYgLBdL7pCMTmGWueNkAmopAtJl7lR2S74fwqly7QowMi2O0C0GDvQ6jHJxJxm9lcmr8zV",
+	"i2vBEI3b+sfHBMwoyFh1OIiWrXCJK/nmj3dj4r1fCZqnzbPCPq5TydQgXfcyxRxjt80l0u/kkm1H45Gr",
+	"+Y7uXPXpyaA65bcNXGHbPbClHjnrkb+NpaCqmaaxsyzMcMTOBHfmQIBKHJY+YhHW2JMVFUawo/sLQGSI",
+	"/rIvRM649vL01q5ZHa0nOmfrqH+Dj5vdpMsYbiXTZLYlDn7HwxcMhK4+akm7beRcSlO6VEPdSG7+BzlC",
+	"PAvciivEjX4M3Tqcye1q146S/Q9yOZfBZ/kWC74/d9H1ptFPhs51eoUpehnTLe1j/Ptv7dkekBPXKnmc",
+	"nOh/+IdJ+srT/szDqJ17Z+Z4lNMMi3WrJ9pQcDj/4zwGnwHzWr9zUKWtwRf7NlFuZnfWk5jivIARk0Km",
+	"evvGrIVrRVZRxiL+n6oCNSZTNZvkl5OrB5P//t//BwKjsLRg0TEqoVjADm0Uawg121txAjkaLRnt9Sv0",
+	"K4VtSVC/tqaFliIzj3IG2PlBm60ehHyGCPlCtDa5q3z9/NXzp2UGvXIVZKm0aHhqHACZVRdJBakX+E9l",
+	"y3THF7yCr1YrSldjkmw5zdM5/GL+XRakjQn6seDrDNvhlz5vCLAUSapJJpaucQ3mLY89buX4grvc2Ews",
+	"cU6QknVywS/411//EBQIfP01mZ4XeiVk+l/wnafke1hWUmEA8idam/2fEYLRFwAAene5kmcXvOW7F8Xp",
+	"6aO5R4CC3Ye/sSl8cnr/6sF9xyf3gfvIc59kBZBugU0EJpGd1/ciSRlM6X++efkrQWzJdxjh9xgfZi3s",
+	"n/5RVJDkq991MGW+uT2gTV7wl+ANhQkrMv1kRMnn6Rgy9pUu/zYmwSX/eXpGpsG/p+A9hVx/XkZJ17hD",
+	"b9Pcmn2vf/qBPHr06DuztO/e/nBCfhGcbcH3WevfA0+8eTa2udCc2Lia+TunXNx79+YZmTGVJoBab9kA",
+	"obfNekEdh8VQNd/3eMt1SFTskGEdF2WrkYAP3TBTswpT7Np+waf/Y0NT/f8+UdOyf4pkupBcIZ4nWrNZ",
+	"APMKDo0SKxqsZ/QvnT7EuI8SOYOFUjrNMmL9zxfcdeunmkAJBXnDeEKmzxOWrwWgb917wbZTiy0NPXq0",
+	"IJKtGbRoB+IUXbAMEycePob0JxtxmrruO1M7NTOf6Y9v6XLqIc62oiCS0cSOoEWWkD89fvDwzyXdgjPC",
+	"MsUccC1JNckZ5VAFZTfoR8iP+/przwzfPX7yF9fOhSAYjHpqnv0nQTuA/BN73/wTB/rnBf/nvXv3/P83",
+	"Dz4+PSX/JNOUA2Dl5O9K8OmYTOFfGDSFtLwp+afvaB84dMyszvxZksx2C/qTORyG2aZlQ5npn4kd8IEZ",
+	"sODUigOWmI9zERQqweYCNjjiaBLB2RmZYpbQFOFZ0S1mP/nIfHIh5CxNEgYTSDmE0uepueTAQnZTMBY/",
+	"sQkw8EPZlhv6rwSIdIZ/7QiPzQhc6MlCFNxRDCk2awplztL/wcs/vUpVKQLdl56YL+VMr0QyMR+EQXER",
+	"sOpPrwj7mCqtzsj03Pw4tUcr1Yrgi8p97DvzMXMlZulcw7xLrp74v9tPQ2yuPtvUuvCCFyFtcEMVAcln",
+	"eN6wKE4LmBQHf/DQDL6W4HoEjWiC3kwzXnAuMDSEBx2bW7n+Vc65mSpgllrrq6kbB3bXRhEnWohJRuWS",
+	"VVgyVZAUaGu281S7d58gs9luISyZ5CxJKUQr6x8wRE5BwqDoug+HAT/0BI+JlUXlmaAEoSfFghiZcEb+",
+	"UQiNqS7Tso+R/8gjy/pXNM2MoMFPKA1w8ArwKc58NWqAYz324ghk2fQ103J779z8A74NFY1zxrHJbeq6",
+	"U0mjy63pfMXuPTw5dYZD5W9ld6nRG4eaGV7t56+eB02Tn44enJziW2LNOF2no6ejRycP4OOGc0G9NDc2",
+	"hN3Ufau8QOYqNp70J+t5Mnpq/ojVfufm+TcrKm3RlKsBe/pp9PD01PZs1YxrjxoebJL5G6r6/UoLg8GM",
+	"SQE6YiTNAB4wKuaK0cR2qTGSvW0Q+9h9eMZ+FNij7QU/zfuuzRwo7EWeU7mtUOG6FwJvBw3USumSKrxY",
+	"xMJZhsZutJoi1BrGG/2s2BYkNwDilj2scOMq2NH4J7j15sIok3DOIJURbASAjzckLHyIQdm6bKfNc4I6",
+	"e5UJVJwJwvZALUnT5SP331No+7fzueDaf8G2vd5YgCAD9Dh7pr8Xyfb6eBJ5p7TutCzY55s8FNZl0Hku",
+	"CAVdD5mHi81B5+Th6cM/0GwOPPUWkxCv7COd/s/jiFS+r+xiW9HcbGXpYPVx5LGFIRgjWRh5ykXBfeTM",
+	"PWahn70W53JeHRLTCfmR4r1v3oLw7gWfhhkb09LignSvNAFbAzcIukAZ2oz2CgAC3l2ALSuQnFR6gr10",
+	"c4XU2Bh2KYQNR1YlkjHeAj4aLo2cw3e3dLG9Rz/czPkGv3jkJJyDuYntDc2ET0bHvr1C3t0w6aPMxjLe",
+	"+LzDPtxrtnC+nWPcLsq6aL8mzOimVEOTM2KxnSxIuOXXOdU0E8vyRHmXDZlWQcSnXyli+7IYy68BLCjk",
+	"BafcOYe+Umj/g94+Ji5g7nXqNLDzHyELn5DXlkLBmSJzY8zCkozx4nQXqpuHEuY5Y7yfO8JsaDlTwhoM",
+	"1M4Wm1poCk4pVxZA5zm7//V07FE0Ueu0DpTokfjZrbw/FdfGs9Wh2tgWvA9Ay9gCPSlNCrlE9HqpNAgN",
+	"VK6NiQ0+lSOwtis7NOu6FNZLSHXd4sOVFZLYcjbH2g5ZrOTsIkn1vTLVKKormx04Nw/+6NLHr1kmjZtX",
+	"QoZ9AgmF9IuSmy7Z9gRjjRADNQ+DO620OahP2PD7P8QZ3k4MX9rsfnObbNesSlQLNdpYkGXS6pFJUsSD",
+	"oHQMnibHHnrjebDWWBlZUJIkTTr2R8hDadrBV1Ad04cBoY7kei/F8iT1uBPBxY7H81g3Y+C2b7kAJZsL",
+	"mQT33y5jutRablE4WD0LuNChzbTxXIBGM0STKZGBelHhgyltZFT6Qx1dGoSkALJg6wk0P7aNv7un6Q2o",
+	"kLtPimXRYx0S+7kIZKNY1FEbzTld+l4/rqqSbQmg0LWeMneowEMilG7t6R9Bii6DENOQh6bmz1MgpgwC",
+	"uDJmsaEStQVrBK0o6ibGHrGhGjgzxLfgRx+KraIre4dXDz/evrhPN+Y8uSaPyK9sYyfSyxPy4Mhs3u0w",
+	"CNxgvnUbsJi6Yy6QW5nGgYf+B+BiQi150XNavQ3vf8L/mKTJZzy7GYvVtPwqfJh2BY35BSBC8y3JhWTN",
+	"84TfueHzNNQZeU3S/hnmT/ViICy1M4+D0D8mGx9AxoFsiCN3s+F4R0Tj+sMYHbEL60q7xZNsbs12GdN2",
+	"AQ86ZVYbfAaHYe3Ss2JYsf4SRQDV2mVMjW6ADqqmHMCk2TsuB64rKIE5b7cSjuh3eylb7Xv3AhA3S/+h",
+	"1y6m+vS6dreI7BF1vP7q+8BBYpZesVyx7IqpM0gUWKQfp5g1gzgHU8wZAa8FyzJ8gdA1lZGDCNbtVlwG",
+	"6Wp3w8oNGxXG7DrfjXFv0/JaLbvKku628Co5jsey8+qYxbVEyjbTzbBiu932FtkQa+Zp5gHiKi5adN0G",
+	"u1jtzg+pGQnGtp2HfFboShIcmVN+wcUaoAdOyHNjqs2Fy4UDH78rLLNjfKXwfDhQEpozUqio292adZVN",
+	"+iOYd9UJ3bSZVxm9W1KHrFgW+lkRd3funDsxowMlwfeQu0rRY70gWwCZ23D0jJBAjNYEQHAz3RfS9r2N",
+	"3k/PtSKGXJtXpTAvsgSZd32omc3udIBclEgGXzYEYhCbqiDHrXlbGTNgKy5fSqS4dl7bN+UrRVRWLHvc",
+	"JdXjcjy35XtIybMZB2Y9zshapkKmDkGwbGYeo7BQrL87dysu3yl2Azcc7ANL2o4EbDsGZVNJYKdvO+8L",
+	"iDA0ufrv+uUBSVsyrQQWIwfCMi7UzUSvSQyWmzPno+BeQqxoGVsrFCN5oSDv1+x1Msb2mGGqJx4N8wk4",
+	"ZfZQ+fWsHhFL2aE63e/YxvIC4qYtLDdw90VRPRXGRj78ZBz70rulaRx4wF8VOnKiU64FoVzY3Kmdd92n",
+	"MmN+l/cTcnFQCTYnfSmY7egVc3lY1+ft6Jy/JxdoqEnduiO0i5hjuUPDMWKGWKtHtM5LN2TOdnhI76wW",
+	"/JKznes80Ovh16PuK426On8f5/56ruNy4rfj+tzTjLujjtBbn83BmdhQ7UlrwkLaBG1bhWjrJAPsyVq6",
+	"3+6r+77FAAYt/cCzbZX82pWO3//XvtO/nK47dbpeMLaunS10x9JLcL9CTj/NMu9oHXakENXv2k4Ufv7L",
+	"gfpyoO7MgXqnWOM8LWnKh52bKybTxfaI56YeSXIF/Tk4iwSHUpAM6+x90Q9ctFCisWJ0zZRtealWYqN8",
+	"fVHFV+VqixwSNNVkTnN2wbFjJpQ/VL4PLlyYreWXKQFYe/87VFvAVQ/A/R6n3/xmW8Xi6wCMIMwz9qcL",
+	"Hv6GFZUBTOPYd6Z2YaAAKgMexBIlSvKUF5oRLZYw4zOSmmH1hlmEfQu9kCry+OF3Jxfcdkkn1K+yxoXg",
+	"sNwl2gIy7JPTRyfkvYPrr825BCCwTz8+/a4aCUsVlGLF4lbIRQeKx2g86i4ZjshPntfQa36bIuBcXVZP",
+	"hTsqGFUBJmsVB2Wt770+qebP/ON/7KTz+jwHpp+Xq9pGUfnEQQno1+sOq67BbWaCB1hKx071fh/L1GZh",
+	"EXwlfXRM2Me5q0W1rV+BJNf0Fa6N8uWjpnrXt+QPkBXQmNIN5wXUx//dJ4LfiQkdNyUctaXyUHXlqjUv",
+	"tOvNFr+1I/klb/yPkDceYZ8bu9C/5JLfWC7570ZKHP+Or0/9VoIs+12Kd9Fjdbszubmc80Dj72mR3qIt",
+	"WjEXrL8pxQ4EY0BF5VuSMa2ZJHOqWvESHK57tBh4N3L2zRiDu83AYOuuI1m8gqvbYvaF3NNu+jlYX/J3",
+	"kUIcD+t6K7b5FN1f5hQhkmQVA8Z1aJuJgluVcbfx9ocy227PYOsWfVUfzB2T3TdC+rGMsKjhVT1hTaF9",
+	"/1PlGHVaXhWHCZwoOJUzlgm+hEOFSJ1Wa/f9hwDptMQgzk/Ia3YlLtFdr1zncFDWdptvXwy3Tk68deOt",
+	"nZRjGXA9+LyPIXczJlyH8XY3xIcx4Hqt6LBTV65An8S238Hxvk6L65Ztrd4H+o5bWjc/j2PZWSVt47JZ",
+	"gyu2Snfe5z4Lp8sC+2uZqnNtPGXHaLM9sJ6lEv7eUEVWjMoEc4oyqlm2PZY54stAfdoBhqKYvGIVzL8s",
+	"E4UO1tPDF3WvaPnYLZq0ntg/pkXrF3m3QVtu23XYs2HjlxZzNuCbdmv2uSazlCfKHnLX/6WOo2WNXIC1",
+	"mvi/WjMXoP7N4940Nn+1fXB8G0tCk4QlFxzM3TOMzuAz40DCaH8ubEe6E3KeZSGEFzxhaIZiSyQX0MRd",
+	"7stTPFwARywW0Ggjxx4GqpqVgpTxrZ1tTmaZmF+qE3IergOW1QFJGaNXLExq8Q1sH58+uuABthd8iSXT",
+	"9kptz0l/ALu+nMsNm/V+4O7LtgLsdyfUhBsl/Fgm/TJg2aiQaVxY9z+FcHc7zPny6vBHXAUNRXqY8xsA",
+	"yzsvBQkkqaFxb19Hl5uPz17wX4V0oL++rDWRdKEJFJPbhhYorrCxlgNrLnMA7d+NQJDzVXrFkqdEbVI9",
+	"XxFofLAgKVea0SiEOE7o5sXB78mjULLGbTsUWik5lj9h5yFr9yaEPHT9GlCHL+FOiK2XPCBkHCRgphXf",
+	"e4fCNOgY+nXp42G4+6f9+HqCn/Ot+BeGXrh307twe7M4lm8hOJG1PpDank249/fVMO4b86OfmfyCbX/n",
+	"7TrCqey2R51xdixr1Bt7aEZVb0YnXXsbpwfI2l48cZ8myfBSlYZQj0eEsww72Hh4oPyEvHQKZfW6ITST",
+	"jCZbW2aiRDPGRJPkMCb9A9wRMO8vV8S/0hXxPbp0AitQeBlz0HVwX7JcXLEbPP3WLUbnKw+EBOc/Bm1k",
+	"SPty3L8c93+14/6WXlb0QXCTHHzerdO5nwb4i334j6EE4mx264F2iY6lBlbd/HdYC7SE/k4VwX159Q9w",
+	"Obipf7kf/tXVwdwfgoNuh9+RQvjl2H859l/Uwn7nfqfr72Y8fvHcmBJbFMDiO/pfmh8L1Rt04AXbvsE3",
+	"rjfzpZeP8bqg/p1d0KpIwt53I/yvM5pyzT4Cl6ecTBOq6ckl207LrnsIkoI5Ilg8yDLF2mozXgDm4u89",
+	"eQM+f7NpG8+VKljygm134vE67FlVbt+dkbG3N4sjJXT4LtTNgxSI1PufLtm2mb1RV1uuxOWNHog7kr7Q",
+	"a/vvpIpws5QfDLBp+CtgWd+VP3YJtCVIIH9eJy90JEXcAbTg1uM+9NC+YNs+aQ53WR4c/y59wba3ktrw",
+	"RQTdaArDwFvz/poWag9fQ3DEorCi8NkvF+4Xbr+uC3dRqMqFi+muqU2qVUXOkp4nAJ8+/hHA7345A1/O",
+	"wDVhZM4Bs48SkLWJPwl1rNxO3hea6qPwfnOtRJYQxeaSOdDaK5qlrnkhI0tJ54ysmUxFckLMC5xtjuoG",
+	"wcn9a2l5r82czR7csJb3xWeib/c+xFYO0IYTz5xY9FEGM7Hs9kr/bB64Ca/0jgffpHzO+jz4zigCXTWg",
+	"uUiYK9TbMNd9rmyqao/l2OwuyxYk5fOsSFjS3sswNbswse8dhH0bp9p+uexhZ3e1jSKU7tdGRblyCZun",
+	"Sbh2sLZtZMGPbVQ93F0524esag9cKF5O9m1o/OBgknwBJkgLSjB44rdxnlGlBgRaGC9yc4QffPw4Go8e",
+	"wv8+gv99DP/75OPH0Yf91o1xs4+Y5hGjRhR6LvL+LTFf2ud7s7RiSqWCt64G/tzB1g+ffHObpdc/i+Xu",
+	"AJSr2zVS9xiBqNfB91qDT5LNhUxqMv/+p1JcfW69AJbMyP/R9S5bh1PS0niMpXrJWSnZN6stQKMBtJ1D",
+	"4dwAogS0yzVHV2uWr7WKLuTQ+9DuU5gJllNOlwwwfXdGhn/xz/7+q0Iqc+mRDugfv7bobW2I1nNUe64j",
+	"nvurmIkEe2ssJeXGRlNzsWYBfEBG55do9Rw/8FtZ4j9ACLg6n1sJBldI6DYOqmxy962dOzO1Y+EA1KjE",
+	"9lvESPPMPAB180aqmuMFx1J1HvK4vL7/qfzDpHcE+nZO5h1xC+7PaHfSV3gHpnOkqHXjxDRj17G7r01j",
+	"rDP5zTBUhxZZJf62o9xVanbpF4MERGVBOpTNmPDa2xXcHLRNLfrJen4v2fYrhQBKQhLBM9u42DZ3AiVp",
+	"RRX0TARIN2Xl9Ak551vBUfux0CkKG1okFpAJoVIwrzmVRGx4m1/49yGL/2ge4i+K1J1XpFp8yUMElxU7",
+	"RuFaCJnfp0WS6nvsaify/Sv7xrl54cerm0HAv06lp5zIblsX1+fMCLYUUJ1SgIAOQZ7MP3HVhDQylGqa",
+	"ieUBVjGbFzLVW1hX9+GJFpeMj57+9sEsTckY0DfEPaRsv+jEkWVpaTWfHTNE2MO+2uWGcozxg320wRS1",
+	"ReWEUZmlTLrVGzs6LXkPTk/PSnQsruHegN7XdKY6mtzZz1W8kIYwqrEn3zePR+CGTPMiD52Q5lwvmbxm",
+	"L2RtmTqUohgX3bjMGcx9If+TjG4VEVe2gapYLMDVPvccEuG88WhdRDSTF7Z9qYsIWKe40nQL2JCXbK3L",
+	"/nwkEfPCN8LjgsdizyhEB7LtDys2v0RtRuRrKhn6I21ndovs2Np+UW4nsqhypmW+mRAZoxy98X9YzcYt",
+	"9jO7PTet4dQ2u1sFaJ6/u2nm3plJXb+E+QWLu/zpBojZlchY+8076H67j5Hn+59ooVdCfr7/Cf7Q6TfC",
+	"v7tN+MVGUP+l/EZfjtXv+1i9dQ27g2kwruXWmhWGpwnd0G3rlT2I28/hcPXhXjxN4K8oYinMhd5x7r5c",
+	"3se/vH80nPHl5v4iYoaImPMkcZJkTIQEo0CmCSOLlGUJqPaCszFhPFmL1DXclkXGlE/vOspVft+PcP+T",
+	"+88B9/uP9pUvV/yX8/fHueK5P3e3ec2Po1X31uC3AYj/kGyZCh6Y+p5y2/Pe399rqlfl9c3Kg1u9tdpS",
+	"Cx9+F01P26WItAuIL7rIF13kiyy8K7pIIPJKI6dDNTmO8gEKTeBF715akTN00p8RvRIKvBxuvRepUY0W",
+	"IsvEZkwKnjGlWlwgTjI6J4miOYMeFE2naBjheQ20Xmd2gFkTM0pb4AUSTA0Vd/1ydXSG9jJg9TAiZMKk",
+	"+UfQBohKRjIBXUWovmM2NdBbZ4F/lci758iXZhW+3Ctf7pUhYuBVoesSOCYVqFHumETJcMRr5f4n838G",
+	"2LKG0b/YsV/O2O/OjqVwruoxnztnuhoiv1Je04oYpRJPYC+D9JvHe9mj8UN+C7ZoFFBvzgjNod16i9z0",
+	"5aBjTBM/heaKZvddfzYNngCsX/eVQqkCd4EoNEltyRCF6nWjBhu9WpGMqtYUkrVQqa7nkOT0I6aMfPMo",
+	"yB85jeSPfLG8v0jvL9K7NQqAx1dUjG6bjTPc0vYJQfc/uf8coAK9KguMv6hBXw7SHyVi78vrjUo0LrOX",
+	"q1nBByhI/twEKkhzjaHGEqojQ+JCD9YJeW+vabpOJ1hbwIL2q+jVh8v9jPAiy4imrqJgQ7dNB1ag+bSf",
+	"7S+e+C/6wBcxdmf0gTLEd6D3/ZJtwTBq86/7BGWzT1JkxgJxzVWwgltBJ3iFawjy0nwQBcJKbEhO+baU",
+	"roDJbtvEu+cVSixGM5acXPD3K8bJNJFivaazjE3BYjFGXrWJPGC6C8kSswTrYpalasUSwhlLKq57kflx",
+	"gxbUDSkYpOO/sGtyA6fQDtUNYavG3jLb+Fp7KtmNVUik8xVcMHZF7RbDjmED8H685vEJ+pXLvC8f/11X",
+	"y/h57C6WKVfohvb2xysmt+WwrZpOKx5erejLHOSF0TmsuDirVoBZNIh98B8aXPEHwIAo53LD+A8IK5D4",
+	"8bsvTM8egB5GxIbbfdPHrUM+pkZwN2d4/QfaA0b4KZWmTDktijHy9urHXlL8/if/31BsjS/vLnfzm/KW",
+	"Lq81Wl4ZqOOOjayVmcvvIIRuyEQTcbcMHyYs3edc8XvMYAVPvnU8G7ZKtpzm6ZxIUWimSE63RDOlbVO+",
+	"c05YvtZbxClBo9T8AiXxcdNUtTPNv0p8vTLvW8G6r1DQU47eTTPxdmdy/RIhLHLvLRmcfJdMMd2eaPUK",
+	"f7eWn2RkLdMrc9Vo4cPz2DMMc3XYQhNR6DFhHwHReSEkXkAoKmiSp1zFDDEwASwxt9Q4zFdQa7wQEMsx",
+	"K5ZjTEbYkoxpzSSZU9XeUywrlm2wjt/uicGJKW0lTVepSmdplupW1NTyid4ol7j4fytfjFBzLuer9MrY",
+	"3txIcdEKsUntg93evmv128N0dtte9gBcBxif/XQ7ioBl925Tay74Il0WeFQcjEIi6QKwH42N7hwyXHiQ",
+	"STK1rpEpyd2N+/+z921LjttI2q+C6BvPRGikdrvHM+6++evf9owdE+N2VLe3b+QoQSIkYUQBWgIstaJi",
+	"IvZp9sH2STaQmQBBiaSkKkpUHXzj6iqSOCfy8OWXpPxFDAzENpOIVao36Cq2Q6XVRPTZl7kmGhp0PMGx",
+	"QE+ve/L97qn2fmABxqVWReBZaevlRtXRJ0sPmngC5h0N5My2HbbafLvhKl6O+/Y8XW6Li2/lN+ju+S1f",
+	"poOpzhZAPlVdtBaLA9BFA6IdjrM7KUAI9ZVPSseU7tl33hEXyxi9Vj023oDxIsEniheWu3YhvuXEwAQy",
+	"xoaKGzb6f3OuklQM3GOjPvsYPURdwtuG2jfA/DkWbM6TElm2ExkicRIoRcZZbug7VUfczcjTOOA4ir+5",
+	"Fb7AE+7m+VGd7wd3+IGn2y3kUWfbhxyyRpdHeOiUGo5vpMHFEXrbaaHhuRMfTuqwXCUiKwD+VeoSWhkg",
+	"Sep0pSqnxG9K/lcuCgodb+r02Uc1KcR3JKeoMxKqI2DknCizncYCEXmRGvFNpbmyykuL/LhFmh/Ir/n5",
+	"eWZ823vUgFb2cavC7Zwdf3A9Pe2udBv3h07kISLvDn/YAouVx3pdqsDgrEAwJzLBMihvliAo1c6FYlr1",
+	"2c/WFCoGcFNlgid8nIqCtt6pKN58mMlb92ZusSRUf6g+qoKDnBlhrVQzd4DBDSnVjK0yPZXue8CSXHJS",
+	"QgeNTzzyqpY3V4JyozOW6TR1P+XwFz5UzhxL5YRcBD6kDa7OCjFBdvCZVZ8j3Jc1mcSuuwTI7qFCmm56",
+	"jBtfLx5XwbgVdgOUhEteZ1rNSqnFW34BMGaz5Q3889D84v2lS07vSDjESrlQkEwH/X9oNTg8Nc16WT1p",
+	"czhtJ94TTXpX52arE4/YiwjVCHZmnVZ1JKzRvXktpuXSxPvcV96BFHxYjKdaiXfQO8IxZcGdTYm8kcOL",
+	"+2ASuJcI4EhvEoSTq2SoYMQj+tIN9mFEm7ugQoOPYuWKwmEa+sgt02ri7qPUaIBpbN0PTrVMN+5bhads",
+	"qOgsLT36khxfPYI8WDKZ41sLb6ite8tfolXXCtZ8vtxb5aS2dyfRsJdboLMq0EcY515THTi1bcwni+Mp",
+	"4LcEW6UH71qs4Lj30PGVLgxzjTE7z3Q+m6OgcIamlxQ9tuLGuMMN9mn4O1XlIyVzDHV0rkijtTyztBA7",
+	"aqeFelLcaMVGhI68sfrGfefGfWX0nvGyWptogYr0FJz+CIjE+sKonnPDxhvqsOtoteBxLfx/PllcuOg5",
+	"qRD4T5zX5rMUbIhA2exxRZcvJS5sgA8UIx+go7uGXsyXjYMBQBTpDMlR4iZfGZsJvjyNuPkclKWxwIxM",
+	"GIAfDVhloND02S8ElZYmwkbrrFBZ9igTv/mBPDelIgz8Ra946noFJsYTdiUKs8GtzCEiAZcu/qSnR0kC",
+	"79NqhrrHYvaRw9xLY9kPt/Dz0xbeopBywZtIeX1o+h4CvWhdYF+FbaWE0/fIouyzK5Lj3tPI0RpNOeAl",
+	"/Uuw+Q5S+DzIoz9UdM0BhgPsVnxxhJJ/5LEiAX9JVRxHNBPv6DkA9VTGO6ClZ2pyXotUcCO6ifgepI49",
+	"VTXz0rVLCgPFDi1DpVm+hhN9rxtkcEc/NZY0Lk3lq3PJ+QbPJ3W6rTLHMQym2Rt8bzHeO/DhX/LlGPK4",
+	"D1+5AUrVB5kFR3evyYyAkNpScGUISUrTWw7OfQheAF7UHtIK/AVzvWZWs5kml4dm0rqLrdbbMFRRRSVG",
+	"ZfPiuD8ElDIuU1PpmIBr7O3rH0ACILZwhdsluFTB5PGXbMXlhauwfVReXBcvrotH4brgLd0jg0ROp4M7",
+	"MHzqLxWidthno+xOqwIB5AM2QR5oTxYBJ7mG3gv6tC8gTGXIXsN/XRYmg6n5IKfThnuQglkoDuV0KrI2",
+	"rsQvmIBftl2BtNb9Zi2NuJjbETBWML17jOH4wcdtChcjOSDvIBr2SZIPou/XmsGZTlOd20iKRG8N7qJ/",
+	"+ZrgjYhHfPTVeaZ4H+oRn2pLD40+GfBJmZgIubKmckKPPnJFA3G1YwoKD3hudW2S1lWUt4b4q8jtkHhu",
+	"IDBRcCZ6LPIff9uvYsW4yq2+xsZfnbSmaGimYUFLIIIub+Sf9JoZOVM8HeuvsChsAuA6A5luJdW2tC1w",
+	"InFbEFaiygtfnvXn4mSJRt1JcD9qv1lzLINZLlIP7nos7QT95w89Z1vik9Cff8IU9XraI+LbwYLrs4yv",
+	"5oQJD17YkpYrkWGoujrAB2zzGpvsMKe1DH0t0kgR3bmb2gqI2XIGbB2ek3Cc98x2PaUyFs/+fm2sTGFw",
+	"Cn2s3EKP/P7Ghlt6Wzcrv9CQJDry8DYfHQ4Xe49xdEq+C14SaZi45WkOaLWxmOpMRFCRGPzsdj3SZ7lH",
+	"rOWTuUj6DKiD4FtD5cMYCPuFHcPx1LjfujMAdRsIRlccIZ2IYHIjdE9PAUpdnx0aL+cTyBEtDefMUYW4",
+	"7T2OkngLXswN10X/28ohLfWo6bA33l+DO/r3Dfzb22Z1uRmlXIsJV8xYmaZsDCHFJKRBGSYTJO4C5Kk7",
+	"oOAudud/mglBmRcV3lXXbPMB3bM2B6UaQDsnzTQ4iJ/hafuJP8BiJkecK7w04C24N1s96g/uzYM9sO5T",
+	"2we3R7QJ7k4MbJbNV3ed32Tr2JxFHWowtC9GYn5UYnvOY25mE5ww5NkCrWOP9nSUzhBPmCfDqs5yuGJB",
+	"A4sJLzAIvI6AHd+YCMBXjhAHTQ0kHyI3fv346TP73//+n+DJH71nSqOnF9WmocIsg6DA9ZlTaSFshqch",
+	"BOLcztlgtM4QuSgqeGJlarPX0CfRierVvVMiHnYnXol76jmX6ZbofDCt+CV6eLqwDIPJlydV6QZwqxwN",
+	"HagSXFUJ81dp6sahCs7kpRMfns6VW7bUxkLYvzSUdwW1DzznScD0bSlnSiVs5H6XjJjhG4MIA+B7Ra5n",
+	"qkm7Y2EynjqtdLMd1y+CtMQg6xpXmoiOcE+OqoSYKV+y/8Cr+jlKMRh6h0LMtf+kBFlnA3pofi2ctZ2k",
+	"eKu9/eXOmRHs6tef96q2R0u1+6dmVUm2tvKzwNpdyJU5OjmLcEqUc/r29Q81+CnvYyOyJvIjUz4qytA1",
+	"32A7NZlX7m+PQhs7gzD5EFJ2nogw6WxAnedXtSNTNCo5hxja1/T4mbYqNddgdlP/g/2oV0L1PFYSogRB",
+	"51pz0zWXE1m1vtMAza2y1YtwmQlFiqRh/8qTmROom5Oa6/fdQwM+1pk94eUEARQC08Lh8LeSrYAmBrab",
+	"XWYZ183qTf1s7wSagk9WCKfc7jlsJQEKJBDulECtCkvEit6Ps+Wsvsj741EM/oHS50coYkBjIIuQLwT0",
+	"OehXTrc8weUy4MktVxNxQtEA1P5yWQRHsxKrFmqeYkXxmzVXxJYHrCJcWpGwqc6ClgoXB7wQX84xgUmV",
+	"XMFRvkiWF8nynCTL3zVDsHrwzMPBIX/WSeQJuBJPLE0mXCUy4VaQpx9o9eahcqMbLAZZsZibVn32JaoM",
+	"TbGE41xyQ7XXJwfffRExLyLmOYmYfwgnUIpBWDyNVqxOIl4wQHFi+eINfBCW0rA58LApsX5f+NEmOldO",
+	"NZEq8Oz63/XZz3Y73T2wo+3E9VEaVTrHYKwvAuVFoDwngfITR45MH/DHscycJnMKiVIPm/7smRq5x96A",
+	"v4oqBwDIjGrFNKOkr31DjzoNrGJE+wHIfo7bgh7771V65+JsMPLVFRVmhUpg/S7LO1fBq3OaPfg0WHkq",
+	"RnR+bp4yI89uFsJupkVNmuJJwFzHMvcgrt176CvRXYjGUkBoG5lF0rA3r197nzi35bzzOTdDtQNkiHD2",
+	"7Cwwe8NvRcWueUZQiS1Yvp+ADgETxzDklNWW9tW0b5/8CN888RE+UKJ/Qm0T5Q5vgLC2qnsex4ZULcDO",
+	"eVbPzowU4aJPjoHeL6NpFrbJIB6y3vfmUHp47xtDuGzGrVjzDTNraSdzQRBHp3Qiu3zEgBIgPo1MSSwm",
+	"SqqgQiogRrtcSDHoaJunPjDak/+2SjkhTeQgRCV+9zEpCy94pOeDR/on0LtGp0wU4Bk6skUO7Invqphx",
+	"6WbvBeYerjFFz7OFmxmNnD1hohqQPElE0mOZAJg3SBDKZW6N6aiARvrl9KKMWKZObikefWlUFlSqIcNi",
+	"0jbxYd3cRirMXl6sN9++/cvbv373/du/7KPGamNjA4zvsi5lPpl7wATefhOZiITZtXRmMWa5VmOsVBL+",
+	"jDVYIyt6pVM52QQ7OvAYTp2cC9QQQ4W3sVDJSkvlTkialujYIUxSxVfIwk7PxERnSaESWJGm7lUfQOGG",
+	"5Wqh9Fr1mdMAcQ3AuzJUBQNQlitIxOCAJXkfMjQIc7bNq1gdT3FfrtOmT5ulcI07699kd5/DSQstXouV",
+	"zupAmrBGa52nXsa1R+YWtmH8+cBygntCJAUUiCRfyJdpHaBfddoLfO2lHPcrlkmoqAJwBj8rJh//S0ys",
+	"qQRXBisbg44kiSNul6LwnxKMdAdcAJj2VN6KofIL0WMzd1ADol+k016ZQGNqKa8+ALFCfVHLFwKhasXb",
+	"bD0XKoJkjDPBF2ao/pDoidlat/4y+SPQiZdUMCACVCIOMXshEOo0E7oYx+Yjq07a7FY9HCroYKAWrHQb",
+	"Wt4tDPU8zkA/qg6pOkJEk2d2b0TzKUVwL2y8DxT6bliR0IfCogqEg+mxsTAyEWWbJRIppxbzVpiLkvFu",
+	"TUOco6At4mbXkAMW6kPUrR0J5gbdjabzWRjbZXjhcyZ5utfgo3vQ11aMIsUTvRTM6hOoQqACU6DL8OUq",
+	"DVDoI46AmE7FxMpbURszBpMBI2PBier2UwTAzkP8zTKkbphmegksDU4dYDbj06nrhDA6vcWKj1Ms50im",
+	"CLxt+AaifLQ/4b7vM083N1qIzSi0B7pGIlY8s0u/ixdiA0jvVEytkxlVV/FM2B/9kGs5JHdXmZI8vzFM",
+	"JnVkOguxqWN5+/5tlyxv2wNuyrHCFUrIomvVR0FGYsoTZ0USxYfGjaD8DENC173YC+eCp3Zez1oIhydN",
+	"C6lo9UxgVr7gJs8QfBdSAuY8nbK5zrMeliN0r4b+mD67UoUd63RVjZFjKCoDXLLJUH37+nVhkkif8geq",
+	"5gi7OwJg3xgEMRLNFRues6lMLdnjqXR90siWjXXKOZYOp5bJGtdKDBXUYg1uIePhykoHdzyYvxHdHRjM",
+	"79mfX3+HCraKYCHcLKoBha5PP9Ic/ISzv+coAduinzay0qRhS52I1NngTEKWMeOp5FTwdQy5G3xZy2EF",
+	"L9cdvDd//v4AtqqDOrnK9K1MsEZ9VT/83+u68u2bv3YqBEoLVYdzcTIgDB30RQyuuO2w4u1Y9D/pNWzO",
+	"YoopcUeaiKJ5yTcsNwK2eKJRTO+VAVQVuJlL3ZPo+mc7JB31VYz3043eh1u045rw5Xk+BN1XKu18EoLR",
+	"7TYaSN8jMupKvftnT+3CUIcKol8aNta5p8Md0ZduqMkbmYze+Zsm1Lam8CfGREOHgYG8UHLMUOFzxKiL",
+	"qia3gYKiP1QYdQWZCH/1UinoZ27DGLbMjbtwfD/IYdsrh0zxRaH4OK2+AJB1tLzOT8CnsTWgM7szyq03",
+	"Q2K2tvPFuCi6GkNbDKRbfTrm6hnc7R74RuLRq3ALoBGklyKoZShHrC7cjwDafY+H1meD4JEmQEMd9WhH",
+	"p/QxMXZurXrnnJ17+tMWa+chm72em3NnX51Jn2gkCrkYiQIRyHJ34lyCWFuwurYWxjEHtTxL26ScVdSV",
+	"j0QytH/VlwfeCX3lAy7KywRHXcSA2imvwXdP7lRnqB6Xcw6Ka9o2qQpe228C537yz5xw0/k2GkSo72rX",
+	"LEqx7WaKqfFTHH61t2ZQNK/PRbz5IXci2HzjzRIg2L8Ild8QUcvliLMOh9GOELNHHSISVLnhM9EkpX6D",
+	"B449Sp+kmohDTsZvysq0wm/2aZUSAByKMgnDxhtwm9V5x2aZzlc343JcRqh86cbtHceR43YhNq9+P8BF",
+	"DKJJJnaOWXuZXoMnBUEk5L6XlmAmazbRtyIzjKdpXUelsiK75WllR+c6d51LeGXnTmk2wTo31u+EZWjD",
+	"HLkOiCGrF0Ihd/0EyJVvRQZzG9+tCDja2rIDsxIqqQ0BfZxWO9l0qMfqFgyCUIXTrVeUXoaAxAwBU0Rh",
+	"z5fEz1CEPeFDVluekmM7lUtpzVC5AY3zZCaIkAppILBuR4+t53IyRxQj2gZFcNTNgsG4jLRMqMS8ZyN/",
+	"CkfMuFOBqUaGLyM+rHGVI7AmKPoJZm5f+IZCIeRvbAiE3sjk/rHQXkW7MCUwO4ZZveZZgl0pFqquN8UT",
+	"Z+tU2DG1csk/0HqXoH3YpHVtwx8vNEgFu7AJXSoNc2fcthaY9h/0nvC1VIleG4Iul8Ac3BZBa7h3hMzg",
+	"NDbJpbUYz7VeNEekvviHHnU6PY1if6DHz8kpAjz+27WBnbAg9ZEdVOkmmfC4FDlTiJdLRCpvRSYFYGel",
+	"YqOEW97Hh0chVExZY4isAjp/JlKM4VUFUGjinkDkxI/kzCGTn43JRUKNN6vqtPwFlAnX7mIMjo6H0lYA",
+	"ZR22dMW52xKNgzv6aTdSUhXIOPdpeUwRDL8luo5c1PSjrYgFfT5KQOIT1Jz1dEtO10n+Osu22F2nvicb",
+	"zCrqadeBi8ZDfPTxw1ebq4QFlQy4e52eJfxaCnCwhrUvYN/SAD7B/TyTt0KxfNWvKdJ16aKj/TuZRtyJ",
+	"C/CoS+wigxndjKCt6MW97+BBJD4PMFs+xMK2IyidNoRlAuHBbS1eDv5Ysn4P2AA0ws0nePnf57CifJMH",
+	"VOUO09+aUbwGH1csbWNk9HevWcI3h1pY974kDtyhgzv6eYM0jIL+eXyKTtT4/v3o16eRKO1jnJ6klWBj",
+	"MZPg2hTr93G1EqezTHVGtTq/WsatFcsVvpgLz1sGyTu4MOHa8yv0h7evf/hjvyJJmeZja18dfVQrjcjz",
+	"nIGmUqz0yJb0bUXXlAD7V0zcQoLJjEsVaZzgasU/yeQeMjbTTpj8CW22B23W2u1XCGbwNxs5Uz6Rd6zt",
+	"nOxF3Hlv3kKyA2K+3cn2mfAPd3LgSKnDn3C8z8x4e3FQXIiD4hoLaxH4Glx8EMG7v650v3TQQ47v54J/",
+	"CoqDYrTBiR2wct+DKzWixRAksNwbzlqKSDid1pMbxlOtBGTEb98emOozVG40Iumzj4BlV2wqb2GitEpM",
+	"D843e/vmBzbKuBU3ENi6EV8nQiQiqWTBct+7r9XVwY3zWZhGcoti9tu4Yz4JqNTj5ohuEgg5bNXSqNiI",
+	"c82Xsik+/wWfOOWEQQsNN/OEp6nIHjBNYpJn0m5gpyy54jMBMbyFcL/63Ul2HLbObiBiDL/9fTs2gN3o",
+	"gfiJQr6ZTjF/1Uz0quQlkolQ1rVbTHfI+mu2horHHncYx4/jgEBOkQ/ZdignquaESwgiyojSyShmvGKx",
+	"Bnfh530QfEyaWYiNxwEUaWgRF5AP7iumVS+wIDGpJmmeiKQOeP8lSmLdm2cch7IwFYyKzUIyNSfSEwIN",
+	"oG8VgYiCiI+dgK8xfaH+fra8oZSxRrasI1LIei+e9+0d063vva4nrXnfK7KyS0exwbsevXp6AdbkYffP",
+	"dO5j3z+ZR2qW/uVDoP8NsunpusT9mLtxivvWDz3El+kY72wUD7b/3O13iBDbp08MlgKK9jbqhP+kZx61",
+	"QoiD2K8N0oS0pQrS58g+P62YPHSxB3e5EZlXJ+tuOZywVydfkob7DfvbFov60g+o/ak/AAxuRIaLdIBV",
+	"6Ow/kd36nuRZ+urdqwGcD+r7bsgZsmudkSHVrB9Bsr0hWA3/tkJx4h1ytmXY/OH9aI52v+Az9gPVjVRT",
+	"kQk1AaqhfglLW/X+f2QCusdT/wmE5UZvFrPDaj7yq0/xh54Ee6uQ2mOn4pses5kUCfHTAAh66mlpVim3",
+	"U50tvwEuuaj18UYvqhD8ngYeWpvrNCnIfsqw7OhbIUGhYgg8K9g+i47D18Mcj0XqTCOr+1Wo4KrPXm/R",
+	"RNRxeoXP+Vyv3U/9Har2EI89sO1iFllMxAsizpmfa19WdKaFARqQotxQ0fUypdduk+CqWvING4sC3MpZ",
+	"AuRkbC3Ewv1/qZWdu9V0f0xTD3V1HUDUo+Uqidsl7Hplg3IyR6y5KYHNje9GJoCHlYr5AAGMNoLNuUpS",
+	"wSC+UIGOrmrrF74USZFxo6cB7/4OK2uYXpi0HpECwjJD9t4iHhDUZaxef/KmwvfBNWd6VKuRQqN2LpZh",
+	"ylTA9VuBOR5eBnjfXYUEyBNpGZBu+G2Q6hlOHyQzxLuLUMUV+7+oQmCKYrWB4QryCFYrZJtZlvYrUXXu",
+	"fPFvOgunmnkPm2FapZt46ugJJ5b/LwAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

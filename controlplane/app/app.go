@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/checks"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
@@ -79,6 +80,7 @@ type App struct {
 	judge     *rollout.Judge
 	sweeper   *idempotency.Sweeper
 	courier   *courier.Courier
+	watcher   *budgetalert.Watcher
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
 	offered   *reseal.Offered
@@ -187,7 +189,8 @@ func (a *App) wire(context.Context) error {
 // rollouts by it.
 func (a *App) account(topology *natsconn.Keeper, records *postgres.UsageStore, rollouts *rollout.Service, ids *id.Source) {
 	log, now := a.deps.Log, a.deps.Now
-	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
+	a.watcher = a.newWatcher(ids)
+	a.consumer = usage.NewConsumer(a.nats, topology, budgetalert.NewIntake(records, a.watcher), a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.filler = usage.NewFiller(a.nats, topology, records, ids, now, log)
 	a.judge = rollout.NewJudge(postgres.NewRolloutElector(a.db, log), postgres.NewDocket(a.db), rollouts, now, log)

@@ -48,6 +48,16 @@ func (a *App) webhooks(services *api.Services, mutator *deploy.Mutator, ids *id.
 	services.BudgetAlerts = budgetalert.NewService(budgetalert.Deps{Runner: runner, Store: postgres.NewBudgetAlertStore(), Mutator: mutator})
 }
 
+// newWatcher builds what tells of budgets, after usage was stored.
+func (a *App) newWatcher(ids *id.Source) *budgetalert.Watcher {
+	store := postgres.NewBudgetAlertStore()
+	return budgetalert.NewWatcher(budgetalert.WatcherDeps{
+		Runner: a.db.Runner(), System: a.db.System(), Store: store, Limits: store, Spending: postgres.NewSpendingStore(),
+		Spenders: postgres.NewBudgetSpenders(), Queue: webhook.NewQueue(postgres.NewWebhookStore(), postgres.NewDeliveryStore(), ids),
+		IDs: ids, Now: a.deps.Now, Log: a.deps.Log,
+	})
+}
+
 // webhookSecrets is what keeps the secrets of webhooks under the present key.
 func (a *App) webhookSecrets() *webhook.Resealer {
 	return webhook.NewResealer(webhook.ResealerDeps{

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -24,22 +25,9 @@ type Limit struct {
 	Account     wire.Account // where what they spend is counted
 }
 
-// Sum is what was spent.
-type Sum struct {
-	Cost money.Nanos // all of it
-	BYOK money.Nanos // the part that the workspace's own credentials were charged for
-}
-
-// Spent is what an account spent in the windows of now.
-type Spent map[policy.Interval]Sum
-
-// Used is what counts toward the limit.
-func (l Limit) Used(s Spent) money.Nanos {
-	used := s[l.Interval]
-	if l.IncludeBYOK {
-		return used.Cost
-	}
-	return used.Cost - used.BYOK
+// used is what counts toward the limit of what was spent in the window.
+func (l Limit) used(h spending.History, w spending.Window) money.Nanos {
+	return h.In(w).Counted(l.IncludeBYOK)
 }
 
 // Alert says that a share of a limit was reached. There is one for each window,
@@ -64,7 +52,7 @@ func (a Alert) ResetAt() *time.Time {
 	if a.Interval == policy.Lifetime {
 		return nil
 	}
-	_, end := Window(a.Interval, a.WindowStart)
+	end := spending.WindowOf(a.Interval, a.WindowStart).End
 	return &end
 }
 
@@ -83,24 +71,6 @@ func reached(used, limit money.Nanos, shares []int) []int {
 		}
 	}
 	return list
-}
-
-// Window is the window of an interval that at lies in: a UTC day, a week from
-// Monday, a month. A lifetime has neither begin nor end.
-func Window(i policy.Interval, at time.Time) (start, end time.Time) {
-	day := at.UTC().Truncate(24 * time.Hour)
-	switch i {
-	case policy.Daily:
-		return day, day.AddDate(0, 0, 1)
-	case policy.Weekly:
-		start = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
-		return start, start.AddDate(0, 0, 7)
-	case policy.Monthly:
-		start = day.AddDate(0, 0, 1-day.Day())
-		return start, start.AddDate(0, 1, 0)
-	default:
-		return time.Time{}, time.Time{}
-	}
 }
 
 // data is what the event says.

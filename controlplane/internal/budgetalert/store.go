@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -37,9 +38,9 @@ type Limits interface {
 
 // Spending knows what accounts spent, inside a transaction of ws.
 type Spending interface {
-	// Spent is what accounts spent in the windows of now; one that spent nothing may
-	// be absent.
-	Spent(ctx context.Context, ws id.Workspace, accounts []wire.Account, now time.Time) (map[wire.Account]Spent, error)
+	// Spent is what accounts spent, the days of it from since on; one that spent
+	// nothing is absent.
+	Spent(ctx context.Context, ws id.Workspace, accounts []wire.Account, since time.Time) (map[wire.Account]spending.History, error)
 }
 
 // Spenders looks over all workspaces, inside a system transaction.

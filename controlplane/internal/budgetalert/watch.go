@@ -8,9 +8,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -48,12 +50,11 @@ type Watcher struct {
 
 	mu      sync.Mutex
 	touched map[id.Workspace]map[id.Key]bool
-	woken   chan struct{}
 }
 
 // NewWatcher returns a watcher that does nothing yet.
 func NewWatcher(d WatcherDeps) *Watcher {
-	return &Watcher{d: d, touched: map[id.Workspace]map[id.Key]bool{}, woken: make(chan struct{}, 1)}
+	return &Watcher{d: d, touched: map[id.Workspace]map[id.Key]bool{}}
 }
 
 // Touch has the limits of a workspace and of one of its keys looked at soon. The
@@ -69,10 +70,6 @@ func (w *Watcher) Touch(ws id.Workspace, key id.Key) {
 		keys[key] = true
 	}
 	w.mu.Unlock()
-	select {
-	case w.woken <- struct{}{}:
-	default:
-	}
 }
 
 // Run looks until ctx ends.
@@ -206,18 +203,18 @@ func (w *Watcher) reached(ctx context.Context, ws id.Workspace, keys []id.Key, a
 		accounts = append(accounts, l.Account)
 	}
 	slices.Sort(accounts)
-	spent, err := w.d.Spending.Spent(ctx, ws, slices.Compact(accounts), now)
+	spent, err := w.d.Spending.Spent(ctx, ws, slices.Compact(accounts), since(now))
 	if err != nil {
 		return nil, err
 	}
 	var due []Alert
 	for _, l := range limits {
-		used := l.Used(spent[l.Account])
-		start, _ := Window(l.Interval, now)
+		window := spending.WindowOf(l.Interval, now)
+		used := l.used(spent[l.Account], window)
 		for _, share := range reached(used, l.Amount, shares.Percents) {
 			due = append(due, Alert{
 				ID: id.New[id.EventKind](w.d.IDs), Workspace: ws, LimitID: l.ID, Scope: l.Scope, Target: l.Target, Interval: l.Interval,
-				WindowStart: start, Share: share, Amount: l.Amount, Used: used, At: now,
+				WindowStart: window.Start, Share: share, Amount: l.Amount, Used: used, At: now,
 			})
 		}
 	}
@@ -225,4 +222,13 @@ func (w *Watcher) reached(ctx context.Context, ws id.Workspace, keys []id.Key, a
 		return nil, nil
 	}
 	return w.d.Store.Untold(ctx, ws, due)
+}
+
+// since is when the first of the windows of now began.
+func since(now time.Time) time.Time {
+	week, month := spending.WindowOf(policy.Weekly, now).Start, spending.WindowOf(policy.Monthly, now).Start
+	if week.Before(month) {
+		return week
+	}
+	return month
 }

@@ -50,6 +50,10 @@ func TestDecodeForgetsNothing(t *testing.T) {
 			ev.Decision = json.RawMessage(`{"seed":"1"}`)
 		case name == "Rollout":
 			ev.Rollout = &wire.UsageRollout{ID: id.New[id.RolloutKind](ids), Candidate: true, Outcome: wire.Failed, Code: "c", Took: 5}
+		case name == "Attribution":
+			ev.Attribution = wire.Attribution{
+				Departments: []id.Department{id.New[id.DepartmentKind](ids)}, Guardrails: []id.Guardrail{id.New[id.GuardrailKind](ids)}, Agent: "a", Free: true,
+			}
 		case name == "Key":
 			ev.Key = id.New[id.KeyKind](ids)
 		case name == "User":
@@ -107,6 +111,7 @@ func TestDecodeRefusesWithAReason(t *testing.T) {
 		"sequence":   {func(e *wire.UsageEvent) { e.Sequence = 0 }, "sequence is out of range"},
 		"cost":       {func(e *wire.UsageEvent) { e.Cost.Total = -1 }, "cost is out of range"},
 		"huge cost":  {func(e *wire.UsageEvent) { e.Cost.Total = maxCost + 1 }, "cost is out of range"},
+		"charge":     {func(e *wire.UsageEvent) { e.Charge = -1 }, "cost is out of range"},
 		"status":     {func(e *wire.UsageEvent) { e.Status = 1000 }, "attempts or status is out of range"},
 		"attempts":   {func(e *wire.UsageEvent) { e.Attempts = -1 }, "attempts or status is out of range"},
 		"outcome":    {func(e *wire.UsageEvent) { e.Outcome = "odd" }, "outcome is not known here"},

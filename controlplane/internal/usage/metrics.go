@@ -15,8 +15,8 @@ var (
 	descFailures = desc("failures_total", "Interruptions of usage consumption; events wait in the stream. A steady rise points at Postgres or NATS.")
 	descMarks    = desc("mark_questions_total", "Questions of gateways for their committed mark. No rise while gateways run means that they do not reach the control plane over NATS, and their spools grow.")
 	descDeleted  = desc("expired_entries_total", "Request log entries deleted past their retention. No rise for days means that the log only grows.")
-	descFilled   = desc("counter_fillings_total", "Times that the counters of what keys used were filled from the database: once for a new NATS. More means that NATS lost its data.")
-	descUnfilled = desc("counter_failures_total", "Times that filling the counters of what keys used, or removing old ones, failed. While they are empty, limits of keys are taken for kept.")
+	descFilled   = desc("counter_fillings_total", "Times that the counters of what accounts used were filled from the database: once for a new NATS. More means that NATS lost its data.")
+	descUnfilled = desc("counter_failures_total", "Times that filling the counters of what accounts used, or removing old ones, failed. While they are empty, limits are taken for kept, and those that must not be passed cannot be asked.")
 	descDropped  = desc("dropped_partitions_total", "Request log partitions dropped past every retention. No rise for months means that the log only grows.")
 )
 

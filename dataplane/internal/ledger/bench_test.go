@@ -56,11 +56,11 @@ func newBench(t testing.TB) *bench {
 }
 
 // fill does a control plane's part: it fills an epoch, and returns its name.
-func (b *bench) fill(spend map[dayRef]wire.Spend, marks map[id.Gateway]uint64) string {
+func (b *bench) fill(spend map[totalRef]wire.Spend, marks map[id.Gateway]uint64) string {
 	b.t.Helper()
 	epoch := ids.UUID().String()
 	for ref, s := range spend {
-		b.increment(wire.SpendOn(epoch, ref.day.time(), ref.ws, ref.key), s.Text())
+		b.increment(subjectOf(epoch, ref), s.Text())
 	}
 	for gw, mark := range marks {
 		b.increment(wire.SpendAt(epoch, gw), strconv.FormatUint(mark, 10))
@@ -80,9 +80,20 @@ func (b *bench) increment(subject, by string) {
 // counted is what the stream has for a key and a day.
 func (b *bench) counted(epoch string, at time.Time, ws id.Workspace, key id.Key) wire.Spend {
 	b.t.Helper()
+	return b.stored(wire.SpendOn(epoch, at, ws, wire.KeyAccount(key)))
+}
+
+// ever is what the stream has for a workspace.
+func (b *bench) ever(epoch string, ws id.Workspace) wire.Spend {
+	b.t.Helper()
+	return b.stored(wire.SpendEver(epoch, ws, wire.AccountWorkspace))
+}
+
+func (b *bench) stored(subject string) wire.Spend {
+	b.t.Helper()
 	stream, err := b.conn.JetStream().Stream(context.Background(), wire.StreamSpend)
 	require.NoError(b.t, err)
-	msg, err := stream.GetLastMsgForSubject(context.Background(), wire.SpendOn(epoch, at, ws, key))
+	msg, err := stream.GetLastMsgForSubject(context.Background(), subject)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
 		return wire.Spend{}
 	}
@@ -103,14 +114,12 @@ var errLost = errors.New("the answer was lost")
 // lose has the answers to the next n commits that are made get lost.
 func (f *flaky) lose(n int64) { f.left.Store(n) }
 
-func (f *flaky) Commit(ctx context.Context, epoch string, from, to uint64, spend map[dayRef]wire.Spend) error {
-	if err := f.Store.Commit(ctx, epoch, from, to, spend); err != nil {
-		return err
+func (f *flaky) Commit(ctx context.Context, epoch string, from, to uint64, spend amounts) (uint64, error) {
+	state, err := f.Store.Commit(ctx, epoch, from, to, spend)
+	if err == nil && f.left.Add(-1) >= 0 {
+		return 0, errLost
 	}
-	if f.left.Add(-1) >= 0 {
-		return errLost
-	}
-	return nil
+	return state, err
 }
 
 // node is a gateway's ledger with what it stands on.

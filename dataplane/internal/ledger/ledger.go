@@ -1,13 +1,14 @@
-// Package ledger owns what keys have used: it counts every record of this
-// gateway's spool into counters that all gateways share, and says what a key
-// has used in the windows of now, over all gateways. It knows nothing of
-// limits, nor of what a request was.
+// Package ledger owns what accounts have used: keys, departments, guardrails,
+// agents, whole workspaces. It counts every record of this gateway's spool into
+// counters that all gateways share, and says what an account has used in the
+// windows of now and ever, over all gateways. It knows nothing of limits, nor of
+// what a request was.
 //
 // Counting is exact through every crash: what is counted and how far the
 // gateway's spool is counted go into NATS in one commit, and what is missing
-// there is read from the spool again. Reading never waits for long: a key
+// there is read from the spool again. Reading never waits for long: an account
 // that is in use has a view in memory, and without one a request waits a
-// moment for the first.
+// moment for the first. Who must not go by a view reads the counters (Exact).
 package ledger
 
 import (
@@ -19,8 +20,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/spool"
-	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Spool is the gateway's record of usage, of which the ledger counts everything.
@@ -42,17 +41,17 @@ type Options struct {
 
 	Every time.Duration // between two looks at what other gateways counted; default 200 ms, so that no view is older than 250 ms
 	Wait  time.Duration // of a request for a view; default 250 ms
-	Held  int           // keys whose views are held; default 10 000
+	Held  int           // accounts whose views are held; default 20 000
 }
 
 // Bounds that nobody sets.
 const (
-	pageKeys = 900             // days of keys in one commit, of at most 1000 messages
-	pagesMax = 64              // that wait for a commit; what is beyond is read from the spool again
-	warm     = 5 * time.Second // how long a view is kept fresh after its last use
-	lastTry  = 2 * time.Second // for what is not counted yet when the gateway ends
-	within   = 2 * time.Second // for one call of NATS
-	slack    = 50 * time.Millisecond
+	pageCounters = 999             // in one commit, of at most 1000 messages
+	pagesMax     = 64              // that wait for a commit; what is beyond is read from the spool again
+	warm         = 5 * time.Second // how long a view is kept fresh after its last use
+	lastTry      = 2 * time.Second // for what is not counted yet when the gateway ends
+	within       = 2 * time.Second // for one call of NATS
+	slack        = 50 * time.Millisecond
 )
 
 func (o Options) withDefaults() Options {
@@ -63,28 +62,9 @@ func (o Options) withDefaults() Options {
 		o.Wait = 250 * time.Millisecond
 	}
 	if o.Held <= 0 {
-		o.Held = 10_000
+		o.Held = 20_000
 	}
 	return o
-}
-
-// keyRef names a key.
-type keyRef struct {
-	ws  id.Workspace
-	key id.Key
-}
-
-// dayRef names what a key used on a day.
-type dayRef struct {
-	keyRef
-	day day
-}
-
-// page is what a run of sequences adds. Its commit is one write.
-type page struct {
-	last  uint64 // sequence
-	spend map[dayRef]wire.Spend
-	full  bool // nothing comes to it any more
 }
 
 // state says how far the ledger is with its store.
@@ -108,9 +88,10 @@ type Ledger struct {
 	at     uint64  // the sequence up to which the store has counted
 	seen   uint64  // the last sequence of the spool
 	queue  []*page // what follows at, oldest first; while catching, what follows what is read
-	views  map[keyRef]*view
-	down   bool          // the store does not answer: nobody waits for it
-	looked chan struct{} // closed and replaced after every look, good or bad
+	views  map[accountRef]*view
+	down   bool             // the store does not answer: nobody waits for it
+	looked chan struct{}    // closed and replaced after every look, good or bad
+	told   []func(Progress) // of OnProgress
 
 	kick chan struct{} // somebody waits
 }
@@ -119,7 +100,7 @@ type Ledger struct {
 // metrics go to registry.
 func New(o Options, registry prometheus.Registerer) *Ledger {
 	l := &Ledger{
-		opts: o.withDefaults(), views: make(map[keyRef]*view),
+		opts: o.withDefaults(), views: make(map[accountRef]*view),
 		looked: make(chan struct{}), kick: make(chan struct{}, 1),
 	}
 	l.metrics = newMetrics(registry, l)
@@ -136,16 +117,15 @@ func (l *Ledger) Add(c spool.Count) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen = c.Sequence
-	ref := dayRef{keyRef{c.Workspace, c.Key}, dayOf(c.At)}
-	if v := l.views[ref.keyRef]; v != nil && !c.Spend.IsZero() {
-		if cell := v.cell(ref.day); cell != nil {
-			cell.own = cell.own.Add(c.Spend)
+	for i := range c.Spends {
+		if v := l.views[accountRef{c.Workspace, c.Spends[i].Account}]; v != nil {
+			v.own(dayOf(c.At), c.Spends[i].Spend)
 		}
 	}
 	if l.state == apart {
 		return // it is read from the spool later
 	}
-	queue, ok := enqueue(l.queue, ref, c)
+	queue, ok := enqueue(l.queue, c)
 	if !ok {
 		l.part()
 		return
@@ -153,23 +133,11 @@ func (l *Ledger) Add(c spool.Count) {
 	l.queue = queue
 }
 
-// enqueue adds c to the last page of queue or to a new one; it returns false
-// when there are too many.
-func enqueue(queue []*page, ref dayRef, c spool.Count) ([]*page, bool) {
-	n := len(queue)
-	if n == 0 || queue[n-1].full || len(queue[n-1].spend) >= pageKeys {
-		if n >= pagesMax {
-			return queue, false
-		}
-		queue = append(queue, &page{spend: make(map[dayRef]wire.Spend)})
-		n++
-	}
-	p := queue[n-1]
-	p.last = c.Sequence
-	if !c.Spend.IsZero() {
-		p.spend[ref] = p.spend[ref].Add(c.Spend)
-	}
-	return queue, true
+// Seen is the last sequence of the spool that the ledger was told of.
+func (l *Ledger) Seen() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seen
 }
 
 // part forgets what is queued: the store's position has to be learnt anew, and

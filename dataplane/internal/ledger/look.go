@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// readMost is how many days one read asks for.
+// readMost is how many totals one read asks for.
 const readMost = 1000
 
 // settles is for how long after midnight the day before is looked at as often as
@@ -14,10 +14,10 @@ const settles = 15 * time.Minute
 
 // looking is what one look asks for.
 type looking struct {
-	epoch string
-	views map[keyRef]*view
-	whole map[keyRef]bool // of the view every day
-	days  []dayRef
+	epoch  string
+	views  map[accountRef]*view
+	whole  map[accountRef]bool // of the view every day
+	totals []totalRef
 }
 
 // look reads what the store has counted for the views that are wanted and, when
@@ -26,8 +26,8 @@ type looking struct {
 func (l *Ledger) look(ctx context.Context, due bool) error {
 	began := l.opts.Now()
 	q := l.looking(began, due)
-	for first := 0; first == 0 || first < len(q.days); first += readMost {
-		part := q.days[first:min(first+readMost, len(q.days))]
+	for first := 0; first == 0 || first < len(q.totals); first += readMost {
+		part := q.totals[first:min(first+readMost, len(q.totals))]
 		if err := l.read(ctx, q, part); err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (l *Ledger) look(ctx context.Context, due bool) error {
 func (l *Ledger) looking(now time.Time, due bool) looking {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q := looking{epoch: l.epoch, views: make(map[keyRef]*view), whole: make(map[keyRef]bool)}
+	q := looking{epoch: l.epoch, views: make(map[accountRef]*view), whole: make(map[accountRef]bool)}
 	today := dayOf(now)
 	recent := dayOf(now.Add(-settles))
 	for ref, v := range l.views {
@@ -59,26 +59,29 @@ func (l *Ledger) looking(now time.Time, due bool) looking {
 			from, q.whole[ref] = v.first, true
 		}
 		q.views[ref] = v
+		if ref.account.Lifetime() {
+			q.totals = append(q.totals, totalRef{ref, ever})
+		}
 		for d := max(from, v.first); d <= max(today, v.newest()); d++ {
-			q.days = append(q.days, dayRef{ref, d})
+			q.totals = append(q.totals, totalRef{ref, d})
 		}
 	}
 	return q
 }
 
-// read takes some days in. A counter only rises: an answer of a server that is
+// read takes some totals in. A counter only rises: an answer of a server that is
 // behind does not take back what is known.
-func (l *Ledger) read(ctx context.Context, q looking, days []dayRef) error {
+func (l *Ledger) read(ctx context.Context, q looking, totals []totalRef) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	got, err := l.opts.Store.Read(ctx, q.epoch, days)
+	got, _, err := l.opts.Store.Read(ctx, q.epoch, totals)
 	if err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for ref, s := range got {
-		if c := q.views[ref.keyRef].cell(ref.day); c != nil {
+		if c := q.views[ref.accountRef].cell(ref.day); c != nil {
 			c.base = c.base.Max(s)
 		}
 	}

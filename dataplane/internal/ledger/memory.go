@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,15 +12,19 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// Memory is what keys used, for the gateways of one process: all of them see
+// Memory is what accounts used, for the gateways of one process: all of them see
 // everything at once. It is safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex
-	spend map[dayRef]wire.Spend
+	spend map[totalRef]wire.Spend
+	state uint64 // rises with every record
 }
 
+// memoryEpoch is the epoch of every Memory.
+const memoryEpoch = "memory"
+
 // NewMemory returns counters without anything counted.
-func NewMemory() *Memory { return &Memory{spend: make(map[dayRef]wire.Spend)} }
+func NewMemory() *Memory { return &Memory{spend: make(map[totalRef]wire.Spend)} }
 
 // Gateway returns a gateway's part.
 func (m *Memory) Gateway() *MemoryGateway { return &MemoryGateway{memory: m} }
@@ -28,33 +33,80 @@ func (m *Memory) Gateway() *MemoryGateway { return &MemoryGateway{memory: m} }
 type MemoryGateway struct {
 	memory *Memory
 	at     uint64
+	told   []func(Progress)
 }
 
 // Add counts a record of the gateway's spool; one that came before counts once.
 func (g *MemoryGateway) Add(c spool.Count) {
-	g.memory.mu.Lock()
-	defer g.memory.mu.Unlock()
-	if c.Sequence <= g.at {
-		return
+	m := g.memory
+	m.mu.Lock()
+	if c.Sequence > g.at {
+		g.at = c.Sequence
+		m.state++
+		for _, s := range c.Spends {
+			m.add(accountRef{c.Workspace, s.Account}, dayOf(c.At), s.Spend)
+		}
 	}
-	g.at = c.Sequence
-	if !c.Spend.IsZero() {
-		ref := dayRef{keyRef{c.Workspace, c.Key}, dayOf(c.At)}
-		g.memory.spend[ref] = g.memory.spend[ref].Add(c.Spend)
+	p, told := Progress{Point: Point{memoryEpoch, m.state}, Sequence: g.at}, g.told
+	m.mu.Unlock()
+	for _, fn := range told {
+		fn(p)
 	}
 }
 
-// Usage is what a key has used in the windows of now.
-func (g *MemoryGateway) Usage(_ context.Context, ws id.Workspace, key id.Key, now time.Time) flow.Usage {
+// add counts s. m.mu is held.
+func (m *Memory) add(ref accountRef, d day, s wire.Spend) {
+	m.spend[totalRef{ref, d}] = m.spend[totalRef{ref, d}].Add(s)
+	if ref.account.Lifetime() {
+		m.spend[totalRef{ref, ever}] = m.spend[totalRef{ref, ever}].Add(s)
+	}
+}
+
+// Seen is the last sequence that came to Add.
+func (g *MemoryGateway) Seen() uint64 {
 	g.memory.mu.Lock()
 	defer g.memory.mu.Unlock()
-	d := dayOf(now)
-	sum := func(from day) flow.Bucket {
-		var all wire.Spend
-		for ; from <= d; from++ {
-			all = all.Add(g.memory.spend[dayRef{keyRef{ws, key}, from}])
-		}
-		return flow.Bucket{Known: true, Requests: all.Requests, Cost: all.Cost}
+	return g.at
+}
+
+// OnProgress is as Ledger's; it is told of every record.
+func (g *MemoryGateway) OnProgress(fn func(Progress)) {
+	g.memory.mu.Lock()
+	defer g.memory.mu.Unlock()
+	g.told = append(g.told, fn)
+}
+
+// Exact is as Ledger's.
+func (g *MemoryGateway) Exact(ctx context.Context, ws id.Workspace, account wire.Account, now time.Time, after Point) (Totals, Point, error) {
+	g.memory.mu.Lock()
+	defer g.memory.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return Totals{}, Point{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	return flow.Usage{Daily: sum(d), Weekly: sum(d.monday()), Monthly: sum(d.month())}
+	if after.Epoch != "" && after.Epoch != memoryEpoch || after.Stream > g.memory.state {
+		return Totals{}, Point{}, ErrUnavailable
+	}
+	windows, _ := windowsOf(accountRef{ws, account}, dayOf(now))
+	return windows(g.memory.spend), Point{memoryEpoch, g.memory.state}, nil
+}
+
+// Totals is as Ledger's.
+func (g *MemoryGateway) Totals(ctx context.Context, ws id.Workspace, accounts []wire.Account, now time.Time) []Totals {
+	return g.AppendTotals(ctx, nil, ws, accounts, now)
+}
+
+// AppendTotals appends Totals to dst.
+func (g *MemoryGateway) AppendTotals(_ context.Context, dst []Totals, ws id.Workspace, accounts []wire.Account, now time.Time) []Totals {
+	g.memory.mu.Lock()
+	defer g.memory.mu.Unlock()
+	for _, a := range accounts {
+		windows, _ := windowsOf(accountRef{ws, a}, dayOf(now))
+		dst = append(dst, windows(g.memory.spend))
+	}
+	return dst
+}
+
+// Usage is as Ledger's.
+func (g *MemoryGateway) Usage(ctx context.Context, ws id.Workspace, key id.Key, now time.Time) flow.Usage {
+	return g.Totals(ctx, ws, []wire.Account{wire.KeyAccount(key)}, now)[0].usage()
 }

@@ -3,7 +3,6 @@ package ledger
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -33,32 +32,34 @@ func (s *NATS) OnConnect(fn func()) (cancel func()) { return s.conn.OnConnect(fn
 
 // Epoch implements Store. The stream's leader answers.
 func (s *NATS) Epoch(ctx context.Context) (string, error) {
-	msg, err := s.stored(ctx, map[string]any{"seq": 1, "next_by_subj": wire.SubjectSpendEpoch + ".*"})
+	msg, err := s.stored(ctx, map[string]any{"seq": 1, "next_by_subj": wire.SubjectSpendMark + ".*"})
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("look up the epoch of usage: %w", err)
 	case msg == nil:
 		return "", ErrUnfilled
 	}
-	return msg.Subject[len(wire.SubjectSpendEpoch)+1:], nil
+	return msg.Subject[len(wire.SubjectSpendMark)+1:], nil
 }
 
 // Position implements Store. The stream's leader answers.
-func (s *NATS) Position(ctx context.Context, epoch string) (uint64, error) {
+func (s *NATS) Position(ctx context.Context, epoch string) (at, state uint64, err error) {
 	msg, err := s.stored(ctx, map[string]any{"last_by_subj": wire.SpendAt(epoch, s.gateway)})
 	if err != nil {
-		return 0, fmt.Errorf("look up the position of usage: %w", err)
+		return 0, 0, fmt.Errorf("look up the position of usage: %w", err)
 	}
 	if msg == nil {
-		return 0, nil
+		return 0, 0, nil
 	}
-	return wire.ParsePosition(msg.Data)
+	at, err = wire.ParsePosition(msg.Data)
+	return at, msg.Sequence, err
 }
 
 // storedMsg is a message as the stream's leader has it.
 type storedMsg struct {
-	Subject string `json:"subject"`
-	Data    []byte `json:"data"`
+	Subject  string `json:"subject"`
+	Sequence uint64 `json:"seq"`
+	Data     []byte `json:"data"`
 }
 
 // stored asks the stream's leader for a message; nil when there is none.
@@ -93,14 +94,14 @@ func (s *NATS) stored(ctx context.Context, query map[string]any) (*storedMsg, er
 // Commit implements Store as one atomic batch. The message id of the position
 // is where it begins: of two batches from one place, sent again after a timeout
 // perhaps, the stream takes one.
-func (s *NATS) Commit(ctx context.Context, epoch string, from, to uint64, spend map[dayRef]wire.Spend) error {
+func (s *NATS) Commit(ctx context.Context, epoch string, from, to uint64, spend amounts) (uint64, error) {
 	if err := s.conn.Ready(); err != nil {
-		return err
+		return 0, err
 	}
 	b := batch{nc: s.conn.NATS(), id: s.ids.UUID().String()}
-	for ref, amount := range spend {
-		if err := b.add(wire.SpendOn(epoch, ref.day.time(), ref.ws, ref.key), amount.Text()); err != nil {
-			return fmt.Errorf("count usage: %w", err)
+	for ref, list := range spend {
+		if err := b.addAll(epoch, ref, list); err != nil {
+			return 0, fmt.Errorf("count usage: %w", err)
 		}
 	}
 	last := b.message(wire.SpendAt(epoch, s.gateway), strconv.FormatUint(to-from, 10))
@@ -108,22 +109,23 @@ func (s *NATS) Commit(ctx context.Context, epoch string, from, to uint64, spend 
 	last.Header.Set(headerBatchCommit, "1")
 	reply, err := b.nc.RequestMsgWithContext(ctx, last)
 	if err != nil {
-		return fmt.Errorf("count usage: %w", err)
+		return 0, fmt.Errorf("count usage: %w", err)
 	}
 	var ack struct {
-		Error *jetstream.APIError `json:"error"`
-		Count int                 `json:"count"`
+		Error    *jetstream.APIError `json:"error"`
+		Sequence uint64              `json:"seq"` // of the last message
+		Count    int                 `json:"count"`
 	}
 	if err := json.Unmarshal(reply.Data, &ack); err != nil {
-		return fmt.Errorf("decode the answer to counted usage: %w", err)
+		return 0, fmt.Errorf("decode the answer to counted usage: %w", err)
 	}
 	if ack.Error != nil {
-		return fmt.Errorf("count usage: %w", ack.Error)
+		return 0, fmt.Errorf("count usage: %w", ack.Error)
 	}
 	if ack.Count != b.n {
-		return fmt.Errorf("count usage: %d of %d messages were taken", ack.Count, b.n)
+		return 0, fmt.Errorf("count usage: %d of %d messages were taken", ack.Count, b.n)
 	}
-	return nil
+	return ack.Sequence, nil
 }
 
 // Headers of an atomic batch and of an increment.
@@ -154,74 +156,24 @@ func (b *batch) add(subject, increment string) error {
 	return b.nc.PublishMsg(b.message(subject, increment))
 }
 
-// Read implements Store. Any server of the stream may answer, one that is
-// behind too.
-func (s *NATS) Read(ctx context.Context, epoch string, days []dayRef) (map[dayRef]wire.Spend, error) {
-	mark := wire.SpendEpoch(epoch)
-	subjects := append(make([]string, 0, len(days)+1), mark)
-	refs := make(map[string]dayRef, len(days))
-	for _, ref := range days {
-		subject := wire.SpendOn(epoch, ref.day.time(), ref.ws, ref.key)
-		subjects, refs[subject] = append(subjects, subject), ref
-	}
-	got := make(map[dayRef]wire.Spend, len(days))
-	marked := false
-	err := s.last(ctx, subjects, func(subject string, body []byte) error {
-		if subject == mark {
-			marked = true
-			return nil
+// addAll adds what an account used.
+func (b *batch) addAll(epoch string, ref accountRef, list []amount) error {
+	for _, a := range list {
+		if err := b.add(subjectOf(epoch, totalRef{ref, a.day}), a.Text()); err != nil {
+			return err
 		}
-		ref, ok := refs[subject]
-		if !ok {
-			return nil
-		}
-		var err error
-		got[ref], err = wire.ParseSpend(body)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read usage: %w", err)
 	}
-	if !marked {
-		return nil, ErrUnfilled
+	if !ref.account.Lifetime() {
+		return nil
 	}
-	return got, nil
+	return b.add(subjectOf(epoch, totalRef{ref, ever}), sum(list).Text())
 }
 
-// last visits the last message of each subject that has one.
-func (s *NATS) last(ctx context.Context, subjects []string, visit func(subject string, body []byte) error) error {
-	if err := s.conn.Ready(); err != nil {
-		return err
+func subjectOf(epoch string, ref totalRef) string {
+	if ref.day == ever {
+		return wire.SpendEver(epoch, ref.ws, ref.account)
 	}
-	body, err := json.Marshal(map[string]any{"multi_last": subjects})
-	if err != nil {
-		return err
-	}
-	nc := s.conn.NATS()
-	answers, err := nc.SubscribeSync(nc.NewInbox())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answers.Unsubscribe() }() // fails only where it has ended already
-	if err := nc.PublishRequest("$JS.API.DIRECT.GET."+wire.StreamSpend, answers.Subject, body); err != nil {
-		return err
-	}
-	for {
-		msg, err := answers.NextMsgWithContext(ctx)
-		if err != nil {
-			return err
-		}
-		switch status := msg.Header.Get("Status"); status {
-		case "":
-		case "204", "404": // the end, or nothing at all
-			return nil
-		default:
-			return errors.New("the server refused with status " + status)
-		}
-		if err := visit(msg.Header.Get(jetstream.SubjectHeader), msg.Data); err != nil {
-			return err
-		}
-	}
+	return wire.SpendOn(epoch, ref.day.time(), ref.ws, ref.account)
 }
 
 var _ Store = (*NATS)(nil)

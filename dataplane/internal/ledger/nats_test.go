@@ -43,6 +43,34 @@ func TestTheNextRequestSeesTheOneBefore(t *testing.T) {
 	for i := range int64(5) {
 		n.finish(t, ws, key)
 		require.Equal(t, all(i+1), n.ledger.Usage(t.Context(), ws, key, monday))
+		total := n.ledger.Totals(t.Context(), ws, []wire.Account{wire.AccountWorkspace}, monday)[0]
+		require.Equal(t, wire.Spend{Requests: i + 1, Cost: 10 * money.Nanos(i+1)}, total.Lifetime)
+		require.Equal(t, total.Lifetime, total.Monthly)
+	}
+}
+
+// TestWhatIsCountedStaysInView without a look at the store.
+func TestWhatIsCountedStaysInView(t *testing.T) {
+	b := newBench(t)
+	b.fill(nil, nil)
+	c := newClock(monday)
+	n := b.nodeIn(t.TempDir(), c.now, Options{})
+	ws, key := newKey()
+	accounts := []wire.Account{wire.KeyAccount(key), wire.AccountWorkspace}
+	require.True(t, n.ledger.Totals(t.Context(), ws, accounts, monday)[1].Known)
+	counted := make(chan uint64, 100)
+	n.ledger.OnProgress(func(p Progress) { counted <- p.Sequence })
+	c.set(monday.Add(2 * warm)) // nobody looks for it any more
+	for i := range int64(5) {
+		n.finish(t, ws, key)
+		for <-counted < uint64(i+1) {
+		}
+		n.ledger.mu.Lock()
+		key, total := n.ledger.views[accountRef{ws, accounts[0]}].totals(dayOf(monday)), n.ledger.views[accountRef{ws, accounts[1]}].totals(dayOf(monday))
+		n.ledger.mu.Unlock()
+		used := wire.Spend{Requests: i + 1, Cost: 10 * money.Nanos(i+1)}
+		require.Equal(t, Totals{Known: true, Daily: used, Weekly: used, Monthly: used}, key)
+		require.Equal(t, Totals{Known: true, Daily: used, Weekly: used, Monthly: used, Lifetime: used}, total)
 	}
 }
 
@@ -59,6 +87,7 @@ func TestAnAnswerThatWasLost(t *testing.T) {
 	}
 	n.stop()
 	require.Equal(t, wire.Spend{Requests: 20, Cost: 200}, b.counted(epoch, monday, ws, key))
+	require.Equal(t, wire.Spend{Requests: 20, Cost: 200}, b.ever(epoch, ws))
 }
 
 // TestABatchFromOnePlaceIsTakenOnce sends again what came through after all.
@@ -68,17 +97,21 @@ func TestABatchFromOnePlaceIsTakenOnce(t *testing.T) {
 	gw := id.New[id.GatewayKind](ids)
 	s := NewNATS(b.conn, gw, ids)
 	ws, key := newKey()
-	ref := dayRef{keyRef{ws, key}, dayOf(monday)}
-	require.NoError(t, s.Commit(t.Context(), epoch, 0, 3, map[dayRef]wire.Spend{ref: one}))
-	require.Error(t, s.Commit(t.Context(), epoch, 0, 5, map[dayRef]wire.Spend{ref: one}))
-	at, err := s.Position(t.Context(), epoch)
+	spend := amounts{{ws, wire.KeyAccount(key)}: {{dayOf(monday), one}}}
+	_, err := s.Commit(t.Context(), epoch, 0, 3, spend)
+	require.NoError(t, err)
+	_, err = s.Commit(t.Context(), epoch, 0, 5, spend)
+	require.Error(t, err)
+	at, _, err := s.Position(t.Context(), epoch)
 	require.NoError(t, err)
 	require.Equal(t, uint64(3), at)
 	require.Equal(t, one, b.counted(epoch, monday, ws, key), "the second one changed nothing")
-	require.NoError(t, s.Commit(t.Context(), epoch, 3, 5, map[dayRef]wire.Spend{ref: one}))
-	at, err = s.Position(t.Context(), epoch)
+	committed, err := s.Commit(t.Context(), epoch, 3, 5, spend)
+	require.NoError(t, err)
+	at, state, err := s.Position(t.Context(), epoch)
 	require.NoError(t, err)
 	require.Equal(t, uint64(5), at)
+	require.Equal(t, committed, state)
 }
 
 // TestManyKeysAtOnce needs several commits.
@@ -176,7 +209,7 @@ func TestUnfilledIsUnknown(t *testing.T) {
 	counted, err := n.ledger.Counted(t.Context())
 	require.ErrorIs(t, err, ErrUnfilled)
 	require.Zero(t, counted, "the spool keeps everything")
-	b.fill(map[dayRef]wire.Spend{{keyRef{ws, key}, dayOf(monday)}: {Requests: 4, Cost: 40}}, nil)
+	b.fill(map[totalRef]wire.Spend{{accountRef{ws, wire.KeyAccount(key)}, dayOf(monday)}: {Requests: 4, Cost: 40}}, nil)
 	require.Eventually(t, func() bool { return n.ledger.Usage(t.Context(), ws, key, monday) == all(5) }, soon, often)
 	require.Eventually(t, func() bool {
 		counted, err := n.ledger.Counted(t.Context())
@@ -209,13 +242,21 @@ func TestNATSWiped(t *testing.T) {
 		n.finish(t, ws, key)
 	}
 	// The database has all of the first, five of the second, nothing of the third.
-	epoch := b.fill(map[dayRef]wire.Spend{{keyRef{ws, key}, dayOf(monday)}: {Requests: 17, Cost: 170}},
+	whole := accountRef{ws, wire.AccountWorkspace}
+	stored := wire.Spend{Requests: 17, Cost: 170}
+	epoch := b.fill(
+		map[totalRef]wire.Spend{{accountRef{ws, wire.KeyAccount(key)}, dayOf(monday)}: stored, {whole, dayOf(monday)}: stored, {whole, ever}: stored},
 		map[id.Gateway]uint64{nodes[0].spool.GatewayID(): 12, nodes[1].spool.GatewayID(): 5})
+	used := wire.Spend{Requests: 36, Cost: 360}
 	for _, n := range nodes {
 		require.Eventually(t, func() bool { return n.ledger.Usage(t.Context(), ws, key, monday) == all(36) }, soon, often)
+		require.Eventually(t, func() bool {
+			return n.ledger.Totals(t.Context(), ws, []wire.Account{whole.account}, monday)[0].Lifetime == used
+		}, soon, often)
 		n.stop()
 	}
-	require.Equal(t, wire.Spend{Requests: 36, Cost: 360}, b.counted(epoch, monday, ws, key))
+	require.Equal(t, used, b.counted(epoch, monday, ws, key))
+	require.Equal(t, used, b.ever(epoch, ws))
 }
 
 // TestTheFirstFillingCounts when two control planes filled at once.
@@ -312,4 +353,5 @@ func TestKilled(t *testing.T) {
 		return err == nil && at == written
 	}, soon, often)
 	require.Equal(t, int64(written), b.counted(epoch, monday, ws, key).Requests)
+	require.Equal(t, int64(written), b.ever(epoch, ws).Requests)
 }

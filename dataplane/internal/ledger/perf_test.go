@@ -24,13 +24,32 @@ func BenchmarkUsage(b *testing.B) {
 	}
 }
 
+// BenchmarkTotals asks for what a request is usually held to.
+func BenchmarkTotals(b *testing.B) {
+	bench := newBench(b)
+	bench.fill(nil, nil)
+	n := bench.nodeIn(b.TempDir(), newClock(monday).now, Options{Every: time.Hour})
+	ws, key := newKey()
+	accounts := []wire.Account{
+		wire.KeyAccount(key), wire.AccountWorkspace, wire.AccountCharged, wire.DepartmentAccount(id.New[id.DepartmentKind](ids)),
+	}
+	room := make([]Totals, 0, len(accounts))
+	require.True(b, n.ledger.Totals(b.Context(), ws, accounts, monday)[3].Known)
+	b.ReportAllocs()
+	for b.Loop() {
+		n.ledger.AppendTotals(b.Context(), room, ws, accounts, monday)
+	}
+}
+
 func BenchmarkAdd(b *testing.B) {
 	bench := newBench(b)
 	bench.fill(nil, nil)
 	n := bench.nodeIn(b.TempDir(), newClock(monday).now, Options{Every: time.Hour})
 	ws, key := newKey()
 	require.Equal(b, all(0), n.ledger.Usage(b.Context(), ws, key, monday))
-	c := spool.Count{Workspace: ws, Key: key, At: monday, Spend: one}
+	e := eventOf(ws, key, monday, one)
+	e.Charge, e.Departments = 10, []id.Department{id.New[id.DepartmentKind](ids)}
+	c := spool.Count{Workspace: ws, At: monday, Spends: e.Spends(nil)}
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Sequence++
@@ -49,21 +68,22 @@ func BenchmarkCommit(b *testing.B) {
 	epoch := bench.fill(nil, nil)
 	s := NewNATS(bench.conn, id.New[id.GatewayKind](ids), ids)
 	const keys, together = 99_900, 900
-	refs := make([]dayRef, keys)
+	refs := make([]accountRef, keys)
 	for i := range refs {
 		ws, key := newKey()
-		refs[i] = dayRef{keyRef{ws, key}, dayOf(monday)}
+		refs[i] = accountRef{ws, wire.KeyAccount(key)}
 	}
 	at := uint64(0)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	commit := func(part []dayRef) {
-		spend := make(map[dayRef]wire.Spend, len(part))
+	commit := func(part []accountRef) {
+		spend := make(amounts, len(part))
 		for _, ref := range part {
-			spend[ref] = one
+			spend[ref] = []amount{{dayOf(monday), one}}
 		}
-		require.NoError(b, s.Commit(b.Context(), epoch, at, at+together, spend))
+		_, err := s.Commit(b.Context(), epoch, at, at+together, spend)
+		require.NoError(b, err)
 		at += together
 	}
 	began := time.Now()

@@ -16,14 +16,16 @@ type Store interface {
 	// Epoch returns the epoch that counts now, or ErrUnfilled.
 	Epoch(ctx context.Context) (string, error)
 	// Position returns the last sequence of this gateway that the epoch has
-	// counted, as the store's leader knows it.
-	Position(ctx context.Context, epoch string) (uint64, error)
-	// Commit adds all of spend and moves the position from one sequence to
-	// another, or does nothing. It fails when another commit from there was made.
-	Commit(ctx context.Context, epoch string, from, to uint64, spend map[dayRef]wire.Spend) error
-	// Read returns what the epoch has counted of some days; those without
-	// anything are left out. It fails with ErrUnfilled when the epoch is gone.
-	Read(ctx context.Context, epoch string, days []dayRef) (map[dayRef]wire.Spend, error)
+	// counted, as the store's leader knows it, and a state of the store that has it.
+	Position(ctx context.Context, epoch string) (at, state uint64, err error)
+	// Commit adds all of spend, for days and for all time, and moves the position
+	// from one sequence to another, or does nothing. It returns the state of the
+	// store that has it, and fails when another commit from there was made.
+	Commit(ctx context.Context, epoch string, from, to uint64, spend amounts) (state uint64, err error)
+	// Read returns what the epoch has counted of some totals in one state of the
+	// store, and that; those without anything are left out. It may be a state from
+	// before what was committed last. It fails with ErrUnfilled when the epoch is gone.
+	Read(ctx context.Context, epoch string, totals []totalRef) (got map[totalRef]wire.Spend, state uint64, err error)
 	// OnConnect calls fn, which must not block, when the store is reached again.
 	OnConnect(fn func()) (cancel func())
 }
@@ -118,7 +120,7 @@ func (l *Ledger) attach(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	l.mu.Unlock()
-	epoch, at, err := l.position(ctx)
+	epoch, at, point, err := l.position(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -130,6 +132,14 @@ func (l *Ledger) attach(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	all = l.attached(epoch, at, read, all)
+	l.progress(Progress{Point: Point{epoch, point}, Sequence: at})
+	return all, nil
+}
+
+// attached goes on from a position with what was read from the spool since, and
+// says whether that is all.
+func (l *Ledger) attached(epoch string, at uint64, read []*page, all bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if epoch != l.epoch {
@@ -147,17 +157,17 @@ func (l *Ledger) attach(ctx context.Context) (bool, error) {
 	}
 	l.state = attached
 	l.recount()
-	return all, nil
+	return all
 }
 
-func (l *Ledger) position(ctx context.Context) (epoch string, at uint64, err error) {
+func (l *Ledger) position(ctx context.Context) (epoch string, at, state uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	if epoch, err = l.opts.Store.Epoch(ctx); err != nil {
-		return "", 0, err
+		return "", 0, 0, err
 	}
-	at, err = l.opts.Store.Position(ctx, epoch)
-	return epoch, at, err
+	at, state, err = l.opts.Store.Position(ctx, epoch)
+	return epoch, at, state, err
 }
 
 // replay reads what the spool has of some sequences as pages, and says whether
@@ -168,7 +178,7 @@ func (l *Ledger) replay(ctx context.Context, after, through uint64) (queue []*pa
 	}
 	all = true
 	missing, err := l.opts.Spool.Counts(ctx, after, through, func(c spool.Count) bool {
-		queue, all = enqueue(queue, dayRef{keyRef{c.Workspace, c.Key}, dayOf(c.At)}, c)
+		queue, all = enqueue(queue, c)
 		return all
 	})
 	if err != nil {
@@ -194,6 +204,7 @@ func (l *Ledger) replay(ctx context.Context, after, through uint64) (queue []*pa
 func (l *Ledger) forget() {
 	for _, v := range l.views {
 		v.read, v.changed = time.Time{}, true
+		v.ever.base = wire.Spend{}
 		for i := range v.cells {
 			v.cells[i].base = wire.Spend{}
 		}
@@ -205,12 +216,11 @@ func (l *Ledger) forget() {
 func (l *Ledger) recount() {
 	for ref, v := range l.views {
 		v.changed = true
+		v.ever.own = wire.Spend{}
 		for i := range v.cells {
 			v.cells[i].own = wire.Spend{}
 		}
-		for _, p := range l.queue {
-			l.own(ref, v, p)
-		}
+		v.ownAll(ref, l.queue)
 	}
 }
 
@@ -228,16 +238,18 @@ func (l *Ledger) commit(ctx context.Context) error {
 		p, epoch, from := l.queue[0], l.epoch, l.at
 		p.full = true
 		l.mu.Unlock()
-		if err := l.commitPage(ctx, epoch, from, p); err != nil {
+		point, err := l.commitPage(ctx, epoch, from, p)
+		if err != nil {
 			return err
 		}
 		l.metrics.commits.Inc()
 		l.counted(p)
+		l.progress(Progress{Point: Point{epoch, point}, Sequence: p.last})
 	}
 	return nil
 }
 
-func (l *Ledger) commitPage(ctx context.Context, epoch string, from uint64, p *page) error {
+func (l *Ledger) commitPage(ctx context.Context, epoch string, from uint64, p *page) (uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	return l.opts.Store.Commit(ctx, epoch, from, p.last, p.spend)
@@ -252,13 +264,9 @@ func (l *Ledger) counted(p *page) {
 		return // parted meanwhile: what is counted is worked out anew
 	}
 	l.queue = l.queue[1:]
-	for ref, s := range p.spend {
-		v := l.views[ref.keyRef]
-		if v == nil || ref.day < v.first || ref.day > v.newest() {
-			continue
+	for ref, list := range p.spend {
+		if v := l.views[ref]; v != nil {
+			v.counted(list)
 		}
-		c := v.cell(ref.day)
-		c.base = c.base.Add(s)
-		c.own = wire.Spend{Requests: max(0, c.own.Requests-s.Requests), Cost: max(0, c.own.Cost-s.Cost)}
 	}
 }

@@ -1,9 +1,15 @@
 package ledger
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // day is a UTC day, counted from 1970-01-01.
 type day int32
+
+// ever stands for all days together.
+const ever day = math.MinInt32
 
 const secondsOfDay = 24 * 60 * 60
 

@@ -23,7 +23,7 @@ func TestWebhooksByCommand(t *testing.T) {
 	rotated := term.run("webhooks", "rotate-secret", "renamed").is(cli.ExitOK).shows("sb_whsec_", "OLD SECRET UNTIL")
 	require.NotContains(t, rotated.out, made["secret"])
 	term.run("webhooks", "deliveries", "renamed", "--state", "given_up").is(cli.ExitOK).shows("STATE")
-	term.run("webhooks", "redeliver", "renamed", "dlv_0000000000e008ztk5wvz3r2m1").is(cli.ExitNotFound)
+	term.run("webhooks", "redeliver", "renamed", "dlv_0000000000e008ztk5wvz3r2m1").is(cli.ExitConflict)
 	term.run("webhooks", "test", "nobody").is(cli.ExitNotFound)
 	term.run("webhooks", "delete", "renamed").is(cli.ExitOK).shows(hook)
 	term.run("alerts", "budgets", "--shares", "100,50").is(cli.ExitOK).shows("50%", "100%")

@@ -30,7 +30,7 @@ func TestGuides(t *testing.T) {
 	build.Dir = repository
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, guide := range []string{"roll-out-a-model.md"} {
+	for _, guide := range []string{"roll-out-a-model.md", "set-a-budget.md"} {
 		t.Run(guide, func(t *testing.T) {
 			p := harness.Start(t, harness.Options{Simulator: true})
 			steps := stepsOf(t, filepath.Join(repository, "docs", "guides", guide))

@@ -154,7 +154,7 @@ func budgetOf(b budget.Standing) gen.Budget {
 		GuardrailID: some(b.Target.Guardrail.String()), Agent: some(b.Target.Agent),
 		Enforcement: enforcementOf(b.Reserve), IncludeByok: b.IncludeBYOK,
 		LimitUsd: b.Limit.String(), LimitNanos: int64(b.Limit), UsageUsd: b.Spent.String(), UsageNanos: int64(b.Spent),
-		RemainingUsd: remaining.String(), RemainingNanos: int64(remaining), Share: float32(b.Share()), Exceeded: b.Exceeded(),
+		RemainingUsd: remaining.String(), RemainingNanos: int64(remaining), Share: b.Share(), Exceeded: b.Exceeded(),
 		WindowStart: timeOrNull(b.Window.Start), ResetAt: timeOrNull(b.Window.End), Projection: projectionOf(b.Projection),
 		CreatedBy: some(b.CreatedBy.String()), CreatedAt: b.CreatedAt.UTC(), UpdatedAt: b.UpdatedAt.UTC(),
 	}

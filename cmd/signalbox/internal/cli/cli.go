@@ -89,7 +89,7 @@ above it. Credentials are never given on a command line:
 	flags.StringVarP(&a.output, "output", "o", "table", "how to show the answer: table, json or yaml")
 	root.AddCommand(
 		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.byok(), a.webhooks(), a.alerts(), a.settings(),
-		a.profiles(), a.routes(), a.departments(), a.guardrails(), a.presets(), a.auto(), a.models(), a.health(),
+		a.profiles(), a.routes(), a.departments(), a.guardrails(), a.budgets(), a.departmentBudgets(), a.presets(), a.auto(), a.models(), a.health(),
 		a.logs(), a.explain(), a.preview(), a.usage(), a.audit(), a.publications(), a.gateways(),
 		a.platform(), a.controlPlane(), a.gateway(), a.migrate(), a.keyring(), a.version(),
 	)

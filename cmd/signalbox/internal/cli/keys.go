@@ -38,8 +38,10 @@ func surfacesOf(names []string) *client.SurfaceScopes {
 
 func (a *app) keysCreate() *cobra.Command {
 	var scope keyScope
+	var limits keyLimits
 	c := &cobra.Command{Use: "create", Short: "Create a key and show its plaintext, once", Args: cobra.NoArgs}
 	scope.flags(c)
+	limits.flags(c)
 	must(c.MarkFlagRequired("name"))
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -47,11 +49,21 @@ func (a *app) keysCreate() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		var limited client.KeyPatch
+		if err := limits.patch(c, &limited); err != nil {
+			return err
+		}
 		api, err := a.management()
 		if err != nil {
 			return err
 		}
-		body := client.NewKey{Name: scope.name, ExpiresAt: expires}
+		body := client.NewKey{
+			Name: scope.name, ExpiresAt: expires, Limits: limited.Limits, Enforcement: limited.Enforcement,
+			IncludeByokInLimit: limited.IncludeByokInLimit, SoftBlocked: limited.SoftBlocked,
+		}
+		if agent, err := limited.Agent.Get(); err == nil {
+			body.Agent = &agent
+		}
 		if scope.models != nil {
 			body.Models = &scope.models
 		}
@@ -125,13 +137,18 @@ func (a *app) keysGet() *cobra.Command {
 
 func (a *app) keysUpdate() *cobra.Command {
 	var scope keyScope
-	c := &cobra.Command{Use: "update NAME|KEY_ID", Short: "Change what a key is called or may be used for", Args: cobra.ExactArgs(1)}
+	var limits keyLimits
+	c := &cobra.Command{Use: "update NAME|KEY_ID", Short: "Change what a key is called or may be used for, and how much", Args: cobra.ExactArgs(1)}
 	scope.flags(c)
+	limits.flags(c)
 	never := c.Flags().Bool("no-expiry", false, "take the expiry away")
 	f := changeFlags(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		body, err := scope.patch(c, *never)
+		body, err := scope.patch(c, *never, limits.given(c))
 		if err != nil {
+			return err
+		}
+		if err := limits.patch(c, &body); err != nil {
 			return err
 		}
 		api, key, err := a.found(c.Context(), keyID, args[0])
@@ -147,8 +164,9 @@ func (a *app) keysUpdate() *cobra.Command {
 	return c
 }
 
-// patch names the fields whose flags were given.
-func (s *keyScope) patch(c *cobra.Command, never bool) (client.KeyPatch, error) {
+// patch names the fields whose flags were given. There must be one of them,
+// unless others are.
+func (s *keyScope) patch(c *cobra.Command, never, others bool) (client.KeyPatch, error) {
 	var body client.KeyPatch
 	given := c.Flags().Changed
 	if given("name") {
@@ -174,8 +192,8 @@ func (s *keyScope) patch(c *cobra.Command, never bool) (client.KeyPatch, error) 
 			return body, misuse("--expires must not be empty; --no-expiry takes the expiry away")
 		}
 		body.ExpiresAt = nullable.NewNullableWithValue(*at)
-	case !given("name") && !given("models") && !given("surfaces"):
-		return body, misuse("nothing to change: give --name, --expires, --no-expiry, --models or --surfaces")
+	case !given("name") && !given("models") && !given("surfaces") && !others:
+		return body, misuse("nothing to change: give --name, --expires, --no-expiry, --models, --surfaces or a limit")
 	}
 	return body, nil
 }
@@ -243,6 +261,7 @@ func keyTable(t *table, k client.Key) {
 	t.row("PROFILE", k.RoutingProfileID)
 	t.row("DEPARTMENT", k.DepartmentID)
 	t.row("ROUTE", k.DynamicRouteID)
+	limitRows(t, k)
 	t.row("EXPIRES", k.ExpiresAt)
 	if k.PreviousSecretUntil != nil {
 		t.row("OLD SECRET UNTIL", k.PreviousSecretUntil)
@@ -256,6 +275,7 @@ func issuedKeyTable(t *table, k client.IssuedKey) {
 	keyTable(t, client.Key{
 		ID: k.ID, Name: k.Name, Status: k.Status, Kid: k.Kid, Suffix: k.Suffix, Models: k.Models, Surfaces: k.Surfaces,
 		RoutingProfileID: k.RoutingProfileID, DepartmentID: k.DepartmentID, DynamicRouteID: k.DynamicRouteID,
+		Limits: k.Limits, Enforcement: k.Enforcement, IncludeByokInLimit: k.IncludeByokInLimit, SoftBlocked: k.SoftBlocked, Agent: k.Agent,
 		ExpiresAt: k.ExpiresAt, PreviousSecretUntil: k.PreviousSecretUntil, LastUsedAt: k.LastUsedAt,
 		CreatedBy: k.CreatedBy, CreatedAt: k.CreatedAt,
 	})

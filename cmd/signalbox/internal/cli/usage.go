@@ -32,6 +32,7 @@ func (a *app) usage() *cobra.Command {
 	by := c.Flags().String("by", "", "split by model, provider or key")
 	every := c.Flags().String("every", "", "one row for each hour or day")
 	span := spanFlags(c)
+	c.AddCommand(a.usageSpend())
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := oneOf("--by", *by, "", "model", "provider", "key"); err != nil {
 			return err

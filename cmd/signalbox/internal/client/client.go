@@ -1222,7 +1222,7 @@ type Budget struct {
 	ResetAt nullable.Nullable[time.Time] `json:"reset_at"`
 
 	// Share `usage` as a part of `limit`, rounded down to four decimals.
-	Share      float32   `json:"share"`
+	Share      float64   `json:"share"`
 	UpdatedAt  time.Time `json:"updated_at"`
 	UsageNanos int64     `json:"usage_nanos"`
 
@@ -1553,7 +1553,7 @@ type DepartmentBudget struct {
 	ResetAt time.Time `json:"reset_at"`
 
 	// Share `usage` as a part of `limit`, rounded down to four decimals.
-	Share      float32   `json:"share"`
+	Share      float64   `json:"share"`
 	UpdatedAt  time.Time `json:"updated_at"`
 	UsageNanos int64     `json:"usage_nanos"`
 

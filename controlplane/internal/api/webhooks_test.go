@@ -122,8 +122,12 @@ func TestWebhooksLiveAndDie(t *testing.T) {
 
 	p.do(call{method: "DELETE", path: path, token: w.key}).is(http.StatusOK)
 	for _, c := range []call{
-		{method: "GET", path: path}, {method: "DELETE", path: path}, {method: "PATCH", path: path, body: `{"name":"x"}`}, {method: "POST", path: path + "/test"},
-		{method: "POST", path: path + "/rotate-secret"}, {method: "GET", path: path + "/deliveries"},
+		{method: "GET", path: path},
+		{method: "DELETE", path: path},
+		{method: "PATCH", path: path, body: `{"name":"x"}`},
+		{method: "POST", path: path + "/test"},
+		{method: "POST", path: path + "/rotate-secret"},
+		{method: "GET", path: path + "/deliveries"},
 	} {
 		c.token = w.key
 		p.do(c).problem(http.StatusNotFound, "not_found")

@@ -441,7 +441,7 @@ func TestSecretsRotate(t *testing.T) {
 	require.NoError(t, s.courier(s.client(), stranger).Drain(t.Context()))
 	require.Len(t, r.all(), sent)
 	require.Equal(t, webhook.Unsealed, s.log(t, hooks, w)[0].Attempts[0].Trouble)
-	require.Equal(t, 1, len(s.log(t, hooks, w)[0].Attempts))
+	require.Len(t, s.log(t, hooks, w)[0].Attempts, 1)
 
 	// A webhook whose only secret was never rotated has one seal.
 	alone, _ := s.hook(t, hooks, created, r.URL)

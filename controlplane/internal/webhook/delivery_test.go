@@ -61,9 +61,9 @@ func TestTheBodyOfAnEvent(t *testing.T) {
 	}
 	body, err := e.Body()
 	require.NoError(t, err)
-	const want = `{"id":"event_0000000000e008ztk5wvz3r2m1","type":"budget.alert","created_at":"2026-03-04T05:06:07Z",`+
+	const want = `{"id":"event_0000000000e008ztk5wvz3r2m1","type":"budget.alert","created_at":"2026-03-04T05:06:07Z",` +
 		`"workspace_id":"ws_0000000000e008ztk5wvz3r2m1","data":{"used_nanos":9007199254740993}}`
-	require.True(t, string(body) == want, "byte for byte: it is what is signed")
+	require.Equal(t, want, string(body))
 }
 
 func TestThePreviousSecretSignsForADay(t *testing.T) {

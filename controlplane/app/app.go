@@ -19,6 +19,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/checks"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
@@ -34,6 +35,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/settings"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook/courier"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -78,6 +80,8 @@ type App struct {
 	judge     *rollout.Judge
 	accounts  *accounts
 	sweeper   *idempotency.Sweeper
+	courier   *courier.Courier
+	watcher   *budgetalert.Watcher
 	keyring   *rotation.Keyring // nil when there is none
 	resealer  *reseal.Runner
 	offered   *reseal.Offered
@@ -161,7 +165,7 @@ func (a *App) wire(context.Context) error {
 	services := api.Services{
 		Workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: postgres.NewWorkspaceStore(), Directory: postgres.NewWorkspaceDirectory(),
-			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore, postgres.NewPresetStore()},
+			Settings: settings.NewSeeder(settingsStore), Revokers: []workspace.Revoker{keyStore, managementKeyStore, byokStore, postgres.NewPresetStore(), postgres.NewWebhookStore()},
 			Mutator: mutator, IDs: ids, Now: now,
 		}),
 		ManagementKeys: managementKeys,
@@ -177,6 +181,7 @@ func (a *App) wire(context.Context) error {
 		Idempotency:    claims,
 	}
 	ladder.serve(&services)
+	a.webhooks(&services, mutator, ids)
 	a.api, err = api.New(services, api.Options{
 		Authenticator: authn.New(managementKeys, a.cfg.OperatorToken), Log: log, Metrics: a.metrics(), IDs: ids, Now: now,
 		Limits: a.cfg.server(), Checks: a.checks(), Web: a.deps.Web, OpsElsewhere: a.listeners.Ops != nil,
@@ -188,7 +193,8 @@ func (a *App) wire(context.Context) error {
 // rollouts by it.
 func (a *App) account(topology *natsconn.Keeper, records *postgres.UsageStore, rollouts *rollout.Service, ids *id.Source) {
 	log, now := a.deps.Log, a.deps.Now
-	a.consumer = usage.NewConsumer(a.nats, topology, records, a.cfg.Usage.Workers, log)
+	a.watcher = a.newWatcher(ids)
+	a.consumer = usage.NewConsumer(a.nats, topology, budgetalert.NewIntake(records, a.watcher), a.cfg.Usage.Workers, log)
 	a.keeper = usage.NewKeeper(records, now, log)
 	a.filler = usage.NewFiller(a.nats, topology, records, ids, now, log)
 	a.judge = rollout.NewJudge(postgres.NewRolloutElector(a.db, log), postgres.NewDocket(a.db), rollouts, now, log)
@@ -213,7 +219,7 @@ func (a *App) overrides(base catalog.Catalog, sealer byok.Sealer, ids *id.Source
 
 func (a *App) metrics() *prometheus.Registry {
 	registry := telemetry.NewRegistry("controlplane", a.deps.Version)
-	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.accounts.watch, a.accounts.audit, a.resealer)
+	registry.MustRegister(a.consumer, a.keeper, a.filler, a.judge, a.accounts.watch, a.accounts.audit, a.resealer, a.courier)
 	if a.keyring != nil {
 		registry.MustRegister(a.keyring)
 	}

@@ -23,9 +23,9 @@ type Config struct {
 	OpsListen string `mapstructure:"ops_listen"`
 	// OperatorToken opens /v1/platform. Empty: nobody is operator.
 	OperatorToken secret.String `mapstructure:"operator_token"`
-	// KeyringFile seals provider keys before they are stored or published; the
-	// gateways have the same file. It is taken again when it changes. Empty: no
-	// provider key may be given.
+	// KeyringFile seals provider keys and the secrets of webhooks before they are
+	// stored or published; the gateways have the same file. It is taken again when it
+	// changes. Empty: no provider key may be given, and no webhook created.
 	KeyringFile string `mapstructure:"keyring_file"`
 	// CatalogFiles are laid over the embedded catalog, each over the ones before.
 	CatalogFiles []string `mapstructure:"catalog_files"`
@@ -37,6 +37,7 @@ type Config struct {
 	Usage      Usage          `mapstructure:"usage"`
 	Billing    Billing        `mapstructure:"billing"`
 	Allowances Allowances     `mapstructure:"allowances"`
+	Webhooks   Webhooks       `mapstructure:"webhooks"`
 	Log        logging.Config `mapstructure:"log"`
 }
 

@@ -44,10 +44,11 @@ func (a *App) seals(source *override.Source, mutator *deploy.Mutator, fleet *gat
 	workspace := byok.NewResealer(byok.ResealerDeps{
 		System: a.db.System(), Seals: postgres.NewBYOKSeals(), Runner: a.db.Runner(), Store: keys, Directory: keys, Mutator: mutator, Now: a.deps.Now,
 	})
+	webhooks := a.webhookSecrets()
 	platform := override.NewResealer(override.ResealerDeps{System: a.db.System(), Store: postgres.NewOverrideStore(), IDs: ids, Now: a.deps.Now})
-	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{workspace, platform, a.offered}, Log: a.deps.Log})
+	a.resealer = reseal.NewRunner(reseal.Deps{Ring: a.ring(), Parts: []reseal.Part{workspace, webhooks, platform, a.offered}, Log: a.deps.Log})
 	return reseal.NewService(reseal.StatusDeps{
-		Ring: a.ring(), Workspace: workspace, Platform: platform, Publications: postgres.NewPublicationProgress(a.db),
+		Ring: a.ring(), Workspace: reseal.Sum{workspace, webhooks}, Platform: platform, Publications: postgres.NewPublicationProgress(a.db),
 		Catalog: publish.NewCatalogs(a.nats), Fleet: fleet,
 	})
 }

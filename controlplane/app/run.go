@@ -24,7 +24,7 @@ func (a *App) Run(ctx context.Context) error {
 	defer end()
 	parts, background := errgroup.WithContext(background)
 	for _, run := range []func(context.Context) error{
-		a.migrateLater, a.publisher.Run, a.consumer.Run, a.keeper.Run, a.filler.Run, a.judge.Run, a.accounts.Run,
+		a.migrateLater, a.publisher.Run, a.consumer.Run, a.keeper.Run, a.filler.Run, a.judge.Run, a.accounts.Run, a.courier.Run, a.watcher.Run,
 		func(ctx context.Context) error { a.sweeper.Run(ctx); return nil },
 		func(ctx context.Context) error { a.resealer.Run(ctx); return nil },
 		func(ctx context.Context) error {

@@ -47,6 +47,8 @@ type (
 	WebhookKind struct{}
 	// DeliveryKind marks identifiers of one delivery to a webhook.
 	DeliveryKind struct{}
+	// EventKind marks identifiers of something that webhooks are told of.
+	EventKind struct{}
 )
 
 // Prefix implements Kind.
@@ -115,6 +117,9 @@ func (WebhookKind) Prefix() string { return "hook" }
 // Prefix implements Kind.
 func (DeliveryKind) Prefix() string { return "dlv" }
 
+// Prefix implements Kind.
+func (EventKind) Prefix() string { return "event" }
+
 type (
 	// Workspace identifies a tenant.
 	Workspace = ID[WorkspaceKind]
@@ -160,4 +165,6 @@ type (
 	Webhook = ID[WebhookKind]
 	// Delivery identifies one delivery to a webhook.
 	Delivery = ID[DeliveryKind]
+	// Event identifies something that webhooks are told of.
+	Event = ID[EventKind]
 )

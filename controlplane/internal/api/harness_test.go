@@ -82,6 +82,8 @@ type plane struct {
 	nats   *natstest.Server
 	log    *transcript.Buffer
 	router routers.Router
+
+	configure func(*app.Config) // before the start; may be nil
 }
 
 func newPlane(t *testing.T) *plane {
@@ -110,6 +112,9 @@ func (p *plane) start() {
 	cfg.KeyringFile = filepath.Join(p.t.TempDir(), "keyring.json")
 	_, err = seal.CreateFile(cfg.KeyringFile)
 	require.NoError(p.t, err)
+	if p.configure != nil {
+		p.configure(&cfg)
+	}
 	a, err := app.New(p.t.Context(), cfg, app.Deps{Log: log, Now: time.Now, Version: "test", Env: func(string) (string, bool) { return "", false }})
 	require.NoError(p.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -423,5 +428,8 @@ var bodies = map[string]string{
 	"publishPreset":             `{}`,
 	"updatePresetUpstream":      `{}`,
 	"putPublisher":              `{"handle":"some-handle"}`,
+	"createWebhook":             `{"name":"a webhook","url":"https://1.1.1.1/","events":["budget.alert"]}`,
+	"updateWebhook":             `{"name":"another webhook"}`,
+	"setBudgetAlertShares":      `{"shares":[50,100]}`,
 	"createPlatformWorkspace":   `{"name":"Made","owner":{"email":"made@example.com"}}`,
 }

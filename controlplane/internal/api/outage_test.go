@@ -119,7 +119,7 @@ func TestPostgresAway(t *testing.T) {
 		"routing_profile_id": "profile_0000000000e008ztk5wvz3r2m1", "department_id": "dept_0000000000e008ztk5wvz3r2m1",
 		"guardrail_id": "guard_0000000000e008ztk5wvz3r2m1", "dynamic_route_id": "route_0000000000e008ztk5wvz3r2m1",
 		"preset": "preset_0000000000e008ztk5wvz3r2m1", "rate_limit_policy_id": "rlp_0000000000e008ztk5wvz3r2m1",
-		"rate_limit_assignment_id": "rla_0000000000e008ztk5wvz3r2m1", "budget_id": "budget_0000000000e008ztk5wvz3r2m1",
+		"rate_limit_assignment_id": "rla_0000000000e008ztk5wvz3r2m1", "webhook_id": "hook_0000000000e008ztk5wvz3r2m1", "budget_id": "budget_0000000000e008ztk5wvz3r2m1", "delivery_id": "dlv_0000000000e008ztk5wvz3r2m1",
 	}) {
 		c.token = w.key
 		if strings.HasPrefix(c.path, "/v1/platform/") {

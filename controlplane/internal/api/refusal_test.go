@@ -397,11 +397,14 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 	mine, theirs := p.tenant("mine"), p.tenant("theirs")
 	key, _ := p.newKey(theirs, "theirs")
 	credential := p.newProviderKey(theirs, "theirs", "sk-proj-of-the-other-tenant")
+	hook, _ := p.newWebhook(theirs, "https://1.1.1.1/")
+	delivery := p.newDelivery(theirs, hook, "given_up")
 	publication := p.do(call{method: "GET", path: "/v1/publications", token: theirs.key}).is(http.StatusOK).json()["data"].([]any)[0].(map[string]any)["id"].(string)
 	request := p.served(theirs, key, "theirs-session").ID.String()
 	ids := map[string]string{
 		"workspace_id": theirs.id, "user_id": theirs.user, "key_id": key, "management_key_id": theirs.keyID,
 		"publication_id": publication, "request_id": request, "credential_id": credential,
+		"webhook_id": hook, "delivery_id": delivery,
 		"routing_profile_id": p.newProfile(theirs, `{"name":"theirs"}`), "department_id": p.newDepartment(theirs, `{"name":"theirs"}`),
 		"budget_id":    p.newBudget(theirs, `{"interval":"lifetime","limit_usd":"1"}`),
 		"guardrail_id": p.newGuardrail(theirs, `{"name":"theirs"}`), "dynamic_route_id": p.newDynamicRoute(theirs, "theirs"),
@@ -412,7 +415,7 @@ func TestOtherTenantsThingsAreNotThere(t *testing.T) {
 	p.do(call{method: "PUT", path: theirMembers + "/" + theirs.user, token: theirs.key, body: `{}`}).is(http.StatusOK)
 	snapshot := func() string {
 		var all strings.Builder
-		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", theirMembers, "/v1/guardrails", "/v1/rate-limits/policies", assignmentsPath, "/v1/budgets", "/v1/department-budgets", routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
+		for _, path := range []string{"/v1/keys", "/v1/management-keys", "/v1/byok", "/v1/settings", "/v1/routing/profiles", "/v1/routing/auto", "/v1/departments", theirMembers, "/v1/guardrails", "/v1/rate-limits/policies", assignmentsPath, "/v1/budgets", "/v1/department-budgets", routesPath, "/v1/presets", "/v1/presets/publisher", "/v1/alerts/lifecycle", "/v1/alerts/budgets", "/v1/webhooks", "/v1/webhooks/" + hook + "/deliveries", "/v1/workspaces", "/v1/audit-events", "/v1/publications"} {
 			all.WriteString(still(p.do(call{method: "GET", path: path, token: theirs.key}).is(http.StatusOK).body))
 		}
 		return all.String()
@@ -509,7 +512,7 @@ func TestOwnWorkspaceWorksWithEveryOperation(t *testing.T) {
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "", "management_key_id": "", "publication_id": "", "request_id": "", "credential_id": "",
 		"routing_profile_id": "", "department_id": "", "guardrail_id": "", "dynamic_route_id": "", "preset": "",
-		"rate_limit_policy_id": "", "rate_limit_assignment_id": "", "budget_id": "",
+		"rate_limit_policy_id": "", "rate_limit_assignment_id": "", "budget_id": "", "webhook_id": "", "delivery_id": "",
 	}) {
 		if c.method == "DELETE" || c.method == "POST" && c.path == "/v1/department-budgets" || c.path == "/v1/byok/reorder" || c.method == "POST" && c.path == assignmentsPath || c.path == "/v1/presets/fork" || c.method == "PUT" && strings.HasSuffix(c.path, "/rules") || strings.Contains(c.path, "//") || strings.HasSuffix(c.path, "/") {
 			continue // needs a thing of its own; other tests have one
@@ -530,7 +533,7 @@ func TestEveryOperationChecksCallerAndScope(t *testing.T) {
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": "key_x", "management_key_id": "mk_x", "publication_id": "pub_x", "request_id": "req_x",
 		"routing_profile_id": "profile_x", "department_id": "dept_x", "guardrail_id": "guard_x", "dynamic_route_id": "route_x", "preset": "preset_x",
-		"credential_id": "byok_x", "rate_limit_policy_id": "rlp_x", "rate_limit_assignment_id": "rla_x", "budget_id": "budget_x",
+		"credential_id": "byok_x", "rate_limit_policy_id": "rlp_x", "rate_limit_assignment_id": "rla_x", "budget_id": "budget_x", "webhook_id": "hook_x", "delivery_id": "dlv_x",
 	}) {
 		p.do(c).problem(http.StatusUnauthorized, "unauthorized")
 		c.token = narrow

@@ -155,7 +155,7 @@ func TestPlaintextKeysAreNowhere(t *testing.T) {
 	for _, c := range operations(t, map[string]string{
 		"workspace_id": w.id, "user_id": w.user, "key_id": key, "management_key_id": w.keyID, "publication_id": "pub_none", "request_id": "req_none",
 		"routing_profile_id": "profile_none", "department_id": "dept_none", "guardrail_id": "guard_none", "dynamic_route_id": "route_none", "preset": "none",
-		"credential_id": credential, "rate_limit_policy_id": "rlp_none", "rate_limit_assignment_id": "rla_none", "budget_id": "budget_none",
+		"credential_id": credential, "rate_limit_policy_id": "rlp_none", "rate_limit_assignment_id": "rla_none", "budget_id": "budget_none", "webhook_id": "hook_none", "delivery_id": "dlv_none",
 	}) {
 		if c.method != "GET" || strings.HasPrefix(c.path, "/v1/platform") {
 			continue

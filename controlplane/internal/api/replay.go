@@ -144,7 +144,7 @@ func strip(v any) {
 	case map[string]any:
 		for name, field := range v {
 			if text, ok := field.(string); ok {
-				if _, err := secret.ParseToken(text); err == nil {
+				if secret.Issued(text) {
 					delete(v, name)
 				}
 				continue

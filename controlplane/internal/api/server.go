@@ -26,6 +26,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/authn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/autorouting"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/byok"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/department"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
@@ -48,6 +49,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/httpserver"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -83,6 +85,8 @@ type Services struct {
 	Spending          *spending.Service
 	Wallets           *wallet.Service
 	Allowances        *allowance.Service
+	Webhooks          *webhook.Service
+	BudgetAlerts      *budgetalert.Service
 	Idempotency       idempotency.Store
 }
 

@@ -68,6 +68,19 @@ var table = []Rule{
 	{Operation: "disableByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
 	{Operation: "verifyByokCredential", Audience: ForWorkspace, Scope: "byok:write", Roles: admins},
 
+	{Operation: "listWebhooks", Audience: ForWorkspace, Scope: "webhooks:read", Roles: admins},
+	{Operation: "createWebhook", Audience: ForWorkspace, Scope: "webhooks:write", Roles: admins},
+	{Operation: "getWebhook", Audience: ForWorkspace, Scope: "webhooks:read", Roles: admins},
+	{Operation: "updateWebhook", Audience: ForWorkspace, Scope: "webhooks:write", Roles: admins},
+	{Operation: "deleteWebhook", Audience: ForWorkspace, Scope: "webhooks:write", Roles: admins},
+	{Operation: "testWebhook", Audience: ForWorkspace, Scope: "webhooks:write", Roles: admins},
+	{Operation: "rotateWebhookSecret", Audience: ForWorkspace, Scope: "webhooks:write", Roles: admins},
+	{Operation: "listWebhookDeliveries", Audience: ForWorkspace, Scope: "webhooks:read", Roles: admins},
+	{Operation: "redeliverWebhookDelivery", Audience: ForWorkspace, Scope: "webhooks:write", Roles: admins},
+	{Operation: "getBudgetAlertShares", Audience: ForWorkspace, Scope: "usage:read", Roles: everyone},
+	{Operation: "setBudgetAlertShares", Audience: ForWorkspace, Scope: "webhooks:write", Roles: admins},
+	{Operation: "listBudgetAlerts", Audience: ForWorkspace, Scope: "usage:read", Roles: everyone},
+
 	{Operation: "getSettings", Audience: ForWorkspace, Scope: "settings:read", Roles: everyone},
 	{Operation: "updateSettings", Audience: ForWorkspace, Scope: "settings:write", Roles: admins},
 

@@ -39,6 +39,8 @@ const (
 	PresetsRead         = "presets:read"
 	PresetsWrite        = "presets:write"
 	PresetsDeploy       = "presets:deploy"
+	WebhooksRead        = "webhooks:read"
+	WebhooksWrite       = "webhooks:write"
 )
 
 // Template is a named bundle of scopes.
@@ -77,11 +79,12 @@ func readOnly() []string {
 	return []string{
 		WorkspacesRead, MembersRead, KeysRead, ManagementKeysRead, BYOKRead, SettingsRead, AuditRead, PublicationsRead,
 		GatewaysRead, LogsRead, UsageRead, ModelsRead, RoutingRead, GuardrailsRead, RateLimitsRead, BudgetsRead, PresetsRead,
+		WebhooksRead,
 	}
 }
 
 func readWrite() []string {
-	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, RateLimitsWrite, BudgetsWrite, PresetsWrite, PresetsDeploy)
+	return append(readOnly(), WorkspacesWrite, KeysWrite, BYOKWrite, SettingsWrite, RoutingWrite, RoutingDeploy, GuardrailsWrite, RateLimitsWrite, BudgetsWrite, PresetsWrite, PresetsDeploy, WebhooksWrite)
 }
 
 // mayGrant refuses scopes that the granter lacks, and names them.

@@ -34,13 +34,14 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		storePreset(ctx, t, owner)
 		storeLimits(ctx, t, owner, bound.ID)
 		require.NoError(t, NewBudgetStore().Create(ctx, w.ID, budgetOf(owner)))
+		require.NoError(t, NewBudgetStore().Create(ctx, w.ID, budgetOf(owner)))
 		if _, _, err := NewBYOKVerifications().Claim(ctx, w.ID, brought.ID, byok.VerifyPace); err != nil {
 			return err
 		}
 		return NewAuditStore().Append(ctx, w.ID, auditEvent(w.ID))
 	})
 	require.NoError(t, addTrials(t.Context(), db.system.sql, []usage.Trial{{Workspace: w.ID, Rollout: rolloutOf(owner).ID, Cell: tally.Cell{Requests: 1}}}))
-	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "department_members", "rate_limit_policies", "rate_limit_assignments", "guardrails", "guardrail_keys", "guardrail_members", "dynamic_routes", "dynamic_route_versions", "dynamic_route_deployments", "dynamic_route_rollouts", "dynamic_route_rollout_counts", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
+	tables := []string{"workspaces", "users", "members", "workspace_revisions", "api_keys", "management_keys", "byok_credentials", "byok_verify_turns", "settings", "auto_routing", "routing_profiles", "departments", "department_members", "rate_limit_policies", "rate_limit_assignments", "guardrails", "guardrail_keys", "guardrail_members", "budgets", "dynamic_routes", "dynamic_route_versions", "dynamic_route_deployments", "dynamic_route_rollouts", "dynamic_route_rollout_counts", "presets", "preset_versions", "preset_deployments", "publishers", "audit_events"}
 	for _, table := range tables {
 		var n int
 		require.NoError(t, db.app.sql.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))

@@ -131,7 +131,7 @@ func openServices(t *testing.T) *services {
 		rollouts: rollout.NewService(rollout.Deps{Runner: runner, Store: NewRolloutStore(), Routes: routes, Mutator: mutator, IDs: testIDs, Now: c.now}),
 		workspaces: workspace.NewService(workspace.Deps{
 			Runner: runner, System: system, Store: NewWorkspaceStore(), Directory: NewWorkspaceDirectory(),
-			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore(), NewBYOKStore(), NewPresetStore()},
+			Settings: settings.NewSeeder(NewSettingsStore()), Revokers: []workspace.Revoker{NewAPIKeyStore(), NewManagementKeyStore(), NewBYOKStore(), NewPresetStore(), NewWebhookStore()},
 			Mutator: mutator, IDs: testIDs, Now: c.now,
 		}),
 		keys: apikey.NewService(apikey.Deps{

@@ -40,7 +40,7 @@ func roleOf(ring *seal.Keyring, key uint32) Role {
 type Key struct {
 	ID        uint32
 	Role      Role
-	Workspace int // keys that workspaces brought
+	Workspace int // keys that workspaces brought, and secrets of their webhooks
 	Platform  int // the operator's, in the platform's catalog
 	Published int // the platform's, in the catalog that gateways read
 }
@@ -111,7 +111,7 @@ const Change = "byok.reseal"
 // StatusDeps are what a Service works with.
 type StatusDeps struct {
 	Ring                Ring // nil where there is no keyring
-	Workspace, Platform Part
+	Workspace, Platform Counter
 	Publications        Publications
 	Catalog             Catalog
 	Fleet               Fleet

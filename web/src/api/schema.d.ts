@@ -1002,6 +1002,186 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/alerts/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The shares of its limits that the workspace is told of */
+        get: operations["getBudgetAlertShares"];
+        /**
+         * Replace the shares of its limits that the workspace is told of
+         * @description They are those of every budget, department budget and cost limit of a key, and hold for what is spent from then on.
+         */
+        put: operations["setBudgetAlertShares"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alerts/budgets/sent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The shares of limits that were reached, newest first
+         * @description One for each limit, window, share and amount of the limit, whether or not a webhook takes it. Each is the event
+         *     `budget.alert` with the same id. They are kept for 400 days from the begin of their window, those of lifetimes for good.
+         */
+        get: operations["listBudgetAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspace's webhooks, newest first */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook
+         * @description The secret that signs its deliveries is in `data.secret` of this answer and nowhere else.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        /** One webhook */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        /** Delete a webhook, with the account of its deliveries */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a webhook
+         * @description What is still to be delivered to a webhook that is disabled is given up.
+         */
+        patch: operations["updateWebhook"];
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event now, once
+         * @description The answer says what came of it; of what the receiver answered that is the status alone. A disabled webhook can be
+         *     tested. Once in five seconds, else 429 `rate_limit_exceeded`.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook
+         * @description Deliveries are signed with both secrets for 24 hours. The new one is in `data.secret` of this answer and nowhere else.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        /** What went to a webhook in the last 30 days, newest first */
+        get: operations["listWebhookDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+                /** @description A delivery id, `dlv_…`. */
+                delivery_id: components["parameters"]["DeliveryID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver an event again, with the same event id
+         * @description One that is done begins anew; one that waits for its next attempt is due at once. Not to a disabled webhook (409).
+         */
+        post: operations["redeliverWebhookDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/guardrails": {
         parameters: {
             query?: never;
@@ -2621,6 +2801,179 @@ export interface components {
              * @description In the future; without it the key does not expire.
              */
             expires_at?: string;
+        };
+        /**
+         * @description What an event is about.
+         * @enum {string}
+         */
+        WebhookEventType: "budget.alert";
+        WebhookEventTypes: components["schemas"]["WebhookEventType"][];
+        Webhook: {
+            id: string;
+            name: string;
+            url: string;
+            events: components["schemas"]["WebhookEventType"][];
+            enabled: boolean;
+            /** @description The last four characters of the secret. */
+            secret_suffix: string;
+            /**
+             * Format: date-time
+             * @description Until when the secret before the last rotation signs too.
+             */
+            previous_secret_until?: string;
+            /**
+             * Format: date-time
+             * @description Since when no attempt succeeded. A webhook is never disabled for it.
+             */
+            failing_since?: string;
+            /** Format: date-time */
+            last_delivered_at?: string;
+            created_by?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        IssuedWebhook: components["schemas"]["Webhook"] & {
+            /** @description What signs its deliveries. Absent when the answer is repeated for an Idempotency-Key. */
+            secret?: string;
+        };
+        WebhookOne: {
+            data: components["schemas"]["Webhook"];
+        };
+        WebhookChange: {
+            data: components["schemas"]["Webhook"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        IssuedWebhookChange: {
+            data: components["schemas"]["IssuedWebhook"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        WebhookList: {
+            data: components["schemas"]["Webhook"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * @description `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+         *     Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
+         */
+        WebhookURL: string;
+        NewWebhook: {
+            name: string;
+            url: components["schemas"]["WebhookURL"];
+            events: components["schemas"]["WebhookEventTypes"];
+            /** @default true */
+            enabled: boolean;
+        };
+        WebhookPatch: {
+            name?: string;
+            url?: components["schemas"]["WebhookURL"];
+            events?: components["schemas"]["WebhookEventTypes"];
+            enabled?: boolean;
+        };
+        /**
+         * @description Why an attempt failed: an answer other than 2xx, which a redirect is; none within ten seconds; the host has no address; the URL
+         *     or what it resolves to may not be reached; no connection; no TLS for that host; the connection broke; the secret cannot be opened.
+         * @enum {string}
+         */
+        WebhookTrouble: "status" | "timeout" | "dns" | "address" | "connect" | "tls" | "connection" | "secret";
+        WebhookAttempt: {
+            /** Format: date-time */
+            at: string;
+            /** @description Of the answer; absent when there was none. */
+            status?: number;
+            /** Format: int64 */
+            duration_ms: number;
+            trouble?: components["schemas"]["WebhookTrouble"];
+        };
+        WebhookTest: {
+            event_id: string;
+            /** @description The receiver answered with 2xx. */
+            delivered: boolean;
+            attempt: components["schemas"]["WebhookAttempt"];
+        };
+        WebhookTestOne: {
+            data: components["schemas"]["WebhookTest"];
+        };
+        /**
+         * @description A failed one is tried again, one that was given up is not.
+         * @enum {string}
+         */
+        WebhookDeliveryState: "pending" | "failed" | "delivered" | "given_up";
+        WebhookDelivery: {
+            id: string;
+            /** @description The same at all webhooks, and when it is delivered again. */
+            event_id: string;
+            event_type: string;
+            state: components["schemas"]["WebhookDeliveryState"];
+            /** @description The last 20, oldest first. */
+            attempts: components["schemas"]["WebhookAttempt"][];
+            /** Format: date-time */
+            next_attempt_at?: string;
+            /** @description The body that is sent. */
+            payload: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            created_at: string;
+        };
+        WebhookDeliveryOne: {
+            data: components["schemas"]["WebhookDelivery"];
+        };
+        WebhookDeliveryList: {
+            data: components["schemas"]["WebhookDelivery"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        BudgetAlertShares: {
+            /** @description Whole percents of a limit. 80 and 100 where nothing was set. */
+            shares: number[];
+        };
+        BudgetAlertSharesOne: {
+            data: components["schemas"]["BudgetAlertShares"];
+        };
+        BudgetAlertSharesChange: {
+            data: components["schemas"]["BudgetAlertShares"];
+            publication: components["schemas"]["PublicationRef"];
+        };
+        BudgetAlert: {
+            /** @description The event's. */
+            id: string;
+            /**
+             * @description Who the limit is about.
+             * @enum {string}
+             */
+            scope: "key" | "department" | "guardrail" | "agent" | "workspace";
+            /** @description The budget's id, or the key's. */
+            limit_id: string;
+            /** @description Their id, or the agent's name. Absent for the workspace. */
+            target?: string;
+            /** @enum {string} */
+            interval: "daily" | "weekly" | "monthly" | "lifetime";
+            /**
+             * Format: date-time
+             * @description Absent for a lifetime.
+             */
+            window_start?: string;
+            /**
+             * Format: date-time
+             * @description When the window ends. Absent for a lifetime.
+             */
+            reset_at?: string;
+            /** @description The whole percents of the limit that were reached. */
+            share: number;
+            /** @description What was spent when it was noticed. */
+            used_usd: string;
+            /** Format: int64 */
+            used_nanos: number;
+            limit_usd: string;
+            /** Format: int64 */
+            limit_nanos: number;
+            /** Format: date-time */
+            created_at: string;
+        };
+        BudgetAlertList: {
+            data: components["schemas"]["BudgetAlert"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /**
          * @description Before the platform's own credential, or after it.
@@ -4858,6 +5211,10 @@ export interface components {
         PresetNumber: number;
         /** @description A routing profile id, `profile_…`. */
         RoutingProfileID: string;
+        /** @description A webhook id, `hook_…`. */
+        WebhookID: string;
+        /** @description A delivery id, `dlv_…`. */
+        DeliveryID: string;
         /** @description A management key id, `mk_…`. */
         ManagementKeyID: string;
         /** @description The id of a provider key, `byok_…`. */
@@ -7156,6 +7513,409 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LifecycleAlertList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getBudgetAlertShares: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The shares. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetAlertSharesOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    setBudgetAlertShares: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BudgetAlertShares"];
+            };
+        };
+        responses: {
+            /** @description The shares as they are now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetAlertSharesChange"];
+                };
+            };
+            /** @description The shares as they are now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetAlertSharesChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listBudgetAlerts: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of alerts. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BudgetAlertList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of webhooks. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWebhook"];
+            };
+        };
+        responses: {
+            /** @description The webhook with its secret. */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedWebhookChange"];
+                };
+            };
+            /** @description The webhook with its secret. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedWebhookChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook is deleted. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            /** @description The webhook is deleted. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookPatch"];
+            };
+        };
+        responses: {
+            /** @description The webhook as it is now. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookChange"];
+                };
+            };
+            /** @description The webhook as it is now. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of it. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestOne"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: {
+                /** @description Wait this long, at most 30s, until every live gateway has applied the change. */
+                wait?: components["parameters"]["Wait"];
+            };
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Change only when this is still the current ETag. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook with its secret. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedWebhookChange"];
+                };
+            };
+            /** @description The webhook with its secret. */
+            202: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedWebhookChange"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of the page before. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description How many entries a page holds at most; 50 when absent. */
+                limit?: components["parameters"]["Limit"];
+                /** @description Only those in this state. */
+                state?: components["schemas"]["WebhookDeliveryState"];
+            };
+            header?: never;
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    redeliverWebhookDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description A webhook id, `hook_…`. */
+                webhook_id: components["parameters"]["WebhookID"];
+                /** @description A delivery id, `dlv_…`. */
+                delivery_id: components["parameters"]["DeliveryID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery as it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDeliveryOne"];
                 };
             };
             default: components["responses"]["Problem"];

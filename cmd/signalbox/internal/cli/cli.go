@@ -90,7 +90,7 @@ above it. Credentials are never given on a command line:
 	flags.StringVar(&a.gatewayURL, "gateway-url", "", "URL of a gateway")
 	flags.StringVarP(&a.output, "output", "o", "table", "how to show the answer: table, json or yaml")
 	root.AddCommand(
-		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.byok(), a.settings(),
+		a.whoami(), a.workspaces(), a.keys(), a.managementKeys(), a.byok(), a.webhooks(), a.alerts(), a.settings(),
 		a.profiles(), a.routes(), a.departments(), a.guardrails(), a.rateLimits(), a.budgets(), a.departmentBudgets(), a.presets(), a.auto(), a.models(), a.health(),
 		a.logs(), a.explain(), a.preview(), a.usage(), a.credits(), a.audit(), a.publications(), a.gateways(),
 		a.platform(), a.controlPlane(), a.gateway(), a.migrate(), a.reconcile(), a.keyring(), a.version(),

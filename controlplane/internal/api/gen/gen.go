@@ -115,6 +115,57 @@ func (e BoundGuardrailScope) Valid() bool {
 	}
 }
 
+// Defines values for BudgetAlertInterval.
+const (
+	BudgetAlertIntervalDaily    BudgetAlertInterval = "daily"
+	BudgetAlertIntervalLifetime BudgetAlertInterval = "lifetime"
+	BudgetAlertIntervalMonthly  BudgetAlertInterval = "monthly"
+	BudgetAlertIntervalWeekly   BudgetAlertInterval = "weekly"
+)
+
+// Valid indicates whether the value is a known member of the BudgetAlertInterval enum.
+func (e BudgetAlertInterval) Valid() bool {
+	switch e {
+	case BudgetAlertIntervalDaily:
+		return true
+	case BudgetAlertIntervalLifetime:
+		return true
+	case BudgetAlertIntervalMonthly:
+		return true
+	case BudgetAlertIntervalWeekly:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BudgetAlertScope.
+const (
+	BudgetAlertScopeAgent      BudgetAlertScope = "agent"
+	BudgetAlertScopeDepartment BudgetAlertScope = "department"
+	BudgetAlertScopeGuardrail  BudgetAlertScope = "guardrail"
+	BudgetAlertScopeKey        BudgetAlertScope = "key"
+	BudgetAlertScopeWorkspace  BudgetAlertScope = "workspace"
+)
+
+// Valid indicates whether the value is a known member of the BudgetAlertScope enum.
+func (e BudgetAlertScope) Valid() bool {
+	switch e {
+	case BudgetAlertScopeAgent:
+		return true
+	case BudgetAlertScopeDepartment:
+		return true
+	case BudgetAlertScopeGuardrail:
+		return true
+	case BudgetAlertScopeKey:
+		return true
+	case BudgetAlertScopeWorkspace:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for BudgetInterval.
 const (
 	BudgetIntervalDaily    BudgetInterval = "daily"
@@ -991,6 +1042,81 @@ func (e Surface) Valid() bool {
 	}
 }
 
+// Defines values for WebhookDeliveryState.
+const (
+	Delivered WebhookDeliveryState = "delivered"
+	Failed    WebhookDeliveryState = "failed"
+	GivenUp   WebhookDeliveryState = "given_up"
+	Pending   WebhookDeliveryState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the WebhookDeliveryState enum.
+func (e WebhookDeliveryState) Valid() bool {
+	switch e {
+	case Delivered:
+		return true
+	case Failed:
+		return true
+	case GivenUp:
+		return true
+	case Pending:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookEventType.
+const (
+	WebhookEventTypeBudgetAlert WebhookEventType = "budget.alert"
+)
+
+// Valid indicates whether the value is a known member of the WebhookEventType enum.
+func (e WebhookEventType) Valid() bool {
+	switch e {
+	case WebhookEventTypeBudgetAlert:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookTrouble.
+const (
+	Address    WebhookTrouble = "address"
+	Connect    WebhookTrouble = "connect"
+	Connection WebhookTrouble = "connection"
+	DNS        WebhookTrouble = "dns"
+	Secret     WebhookTrouble = "secret"
+	Status     WebhookTrouble = "status"
+	TLS        WebhookTrouble = "tls"
+	Timeout    WebhookTrouble = "timeout"
+)
+
+// Valid indicates whether the value is a known member of the WebhookTrouble enum.
+func (e WebhookTrouble) Valid() bool {
+	switch e {
+	case Address:
+		return true
+	case Connect:
+		return true
+	case Connection:
+		return true
+	case DNS:
+		return true
+	case Secret:
+		return true
+	case Status:
+		return true
+	case TLS:
+		return true
+	case Timeout:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WhoamiKind.
 const (
 	WhoamiKindManagementKey WhoamiKind = "management_key"
@@ -1283,6 +1409,70 @@ type Budget struct {
 
 	// WindowStart null of a lifetime.
 	WindowStart nullable.Nullable[time.Time] `json:"window_start"`
+}
+
+// BudgetAlert defines model for BudgetAlert.
+type BudgetAlert struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// ID The event's.
+	ID       string              `json:"id"`
+	Interval BudgetAlertInterval `json:"interval"`
+
+	// LimitID The budget's id, or the key's.
+	LimitID    string `json:"limit_id"`
+	LimitNanos int64  `json:"limit_nanos"`
+	LimitUsd   string `json:"limit_usd"`
+
+	// ResetAt When the window ends. Absent for a lifetime.
+	ResetAt *time.Time `json:"reset_at,omitempty"`
+
+	// Scope Who the limit is about.
+	Scope BudgetAlertScope `json:"scope"`
+
+	// Share The whole percents of the limit that were reached.
+	Share int `json:"share"`
+
+	// Target Their id, or the agent's name. Absent for the workspace.
+	Target    *string `json:"target,omitempty"`
+	UsedNanos int64   `json:"used_nanos"`
+
+	// UsedUsd What was spent when it was noticed.
+	UsedUsd string `json:"used_usd"`
+
+	// WindowStart Absent for a lifetime.
+	WindowStart *time.Time `json:"window_start,omitempty"`
+}
+
+// BudgetAlertInterval defines model for BudgetAlert.Interval.
+type BudgetAlertInterval string
+
+// BudgetAlertScope Who the limit is about.
+type BudgetAlertScope string
+
+// BudgetAlertList defines model for BudgetAlertList.
+type BudgetAlertList struct {
+	Data []BudgetAlert `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// BudgetAlertShares defines model for BudgetAlertShares.
+type BudgetAlertShares struct {
+	// Shares Whole percents of a limit. 80 and 100 where nothing was set.
+	Shares []int `json:"shares"`
+}
+
+// BudgetAlertSharesChange defines model for BudgetAlertSharesChange.
+type BudgetAlertSharesChange struct {
+	Data        BudgetAlertShares `json:"data"`
+	Publication PublicationRef    `json:"publication"`
+}
+
+// BudgetAlertSharesOne defines model for BudgetAlertSharesOne.
+type BudgetAlertSharesOne struct {
+	Data BudgetAlertShares `json:"data"`
 }
 
 // BudgetChange defines model for BudgetChange.
@@ -2767,6 +2957,37 @@ type IssuedManagementKeyChange struct {
 	Publication PublicationRef      `json:"publication"`
 }
 
+// IssuedWebhook defines model for IssuedWebhook.
+type IssuedWebhook struct {
+	CreatedAt time.Time          `json:"created_at"`
+	CreatedBy *string            `json:"created_by,omitempty"`
+	Enabled   bool               `json:"enabled"`
+	Events    []WebhookEventType `json:"events"`
+
+	// FailingSince Since when no attempt succeeded. A webhook is never disabled for it.
+	FailingSince    *time.Time `json:"failing_since,omitempty"`
+	ID              string     `json:"id"`
+	LastDeliveredAt *time.Time `json:"last_delivered_at,omitempty"`
+	Name            string     `json:"name"`
+
+	// PreviousSecretUntil Until when the secret before the last rotation signs too.
+	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
+
+	// Secret What signs its deliveries. Absent when the answer is repeated for an Idempotency-Key.
+	Secret *string `json:"secret,omitempty"`
+
+	// SecretSuffix The last four characters of the secret.
+	SecretSuffix string    `json:"secret_suffix"`
+	UpdatedAt    time.Time `json:"updated_at"`
+	URL          string    `json:"url"`
+}
+
+// IssuedWebhookChange defines model for IssuedWebhookChange.
+type IssuedWebhookChange struct {
+	Data        IssuedWebhook  `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
 // Key defines model for Key.
 type Key struct {
 	// Agent The agent that its requests are of when they name none.
@@ -3469,6 +3690,17 @@ type NewTopUp struct {
 
 	// Reference Of the payment, unique in the workspace: given again it adds nothing.
 	Reference *string `json:"reference,omitempty"`
+}
+
+// NewWebhook defines model for NewWebhook.
+type NewWebhook struct {
+	Enabled *bool             `json:"enabled,omitempty"`
+	Events  WebhookEventTypes `json:"events"`
+	Name    string            `json:"name"`
+
+	// URL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+	// Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
+	URL WebhookURL `json:"url"`
 }
 
 // NewWorkspace defines model for NewWorkspace.
@@ -4542,6 +4774,134 @@ type Violation struct {
 	Path string `json:"path"`
 }
 
+// Webhook defines model for Webhook.
+type Webhook struct {
+	CreatedAt time.Time          `json:"created_at"`
+	CreatedBy *string            `json:"created_by,omitempty"`
+	Enabled   bool               `json:"enabled"`
+	Events    []WebhookEventType `json:"events"`
+
+	// FailingSince Since when no attempt succeeded. A webhook is never disabled for it.
+	FailingSince    *time.Time `json:"failing_since,omitempty"`
+	ID              string     `json:"id"`
+	LastDeliveredAt *time.Time `json:"last_delivered_at,omitempty"`
+	Name            string     `json:"name"`
+
+	// PreviousSecretUntil Until when the secret before the last rotation signs too.
+	PreviousSecretUntil *time.Time `json:"previous_secret_until,omitempty"`
+
+	// SecretSuffix The last four characters of the secret.
+	SecretSuffix string    `json:"secret_suffix"`
+	UpdatedAt    time.Time `json:"updated_at"`
+	URL          string    `json:"url"`
+}
+
+// WebhookAttempt defines model for WebhookAttempt.
+type WebhookAttempt struct {
+	At         time.Time `json:"at"`
+	DurationMs int64     `json:"duration_ms"`
+
+	// Status Of the answer; absent when there was none.
+	Status *int `json:"status,omitempty"`
+
+	// Trouble Why an attempt failed: an answer other than 2xx, which a redirect is; none within ten seconds; the host has no address; the URL
+	// or what it resolves to may not be reached; no connection; no TLS for that host; the connection broke; the secret cannot be opened.
+	Trouble *WebhookTrouble `json:"trouble,omitempty"`
+}
+
+// WebhookChange defines model for WebhookChange.
+type WebhookChange struct {
+	Data        Webhook        `json:"data"`
+	Publication PublicationRef `json:"publication"`
+}
+
+// WebhookDelivery defines model for WebhookDelivery.
+type WebhookDelivery struct {
+	// Attempts The last 20, oldest first.
+	Attempts  []WebhookAttempt `json:"attempts"`
+	CreatedAt time.Time        `json:"created_at"`
+
+	// EventID The same at all webhooks, and when it is delivered again.
+	EventID       string     `json:"event_id"`
+	EventType     string     `json:"event_type"`
+	ID            string     `json:"id"`
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
+
+	// Payload The body that is sent.
+	Payload json.RawMessage `json:"payload"`
+
+	// State A failed one is tried again, one that was given up is not.
+	State WebhookDeliveryState `json:"state"`
+}
+
+// WebhookDeliveryList defines model for WebhookDeliveryList.
+type WebhookDeliveryList struct {
+	Data []WebhookDelivery `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// WebhookDeliveryOne defines model for WebhookDeliveryOne.
+type WebhookDeliveryOne struct {
+	Data WebhookDelivery `json:"data"`
+}
+
+// WebhookDeliveryState A failed one is tried again, one that was given up is not.
+type WebhookDeliveryState string
+
+// WebhookEventType What an event is about.
+type WebhookEventType string
+
+// WebhookEventTypes defines model for WebhookEventTypes.
+type WebhookEventTypes = []WebhookEventType
+
+// WebhookList defines model for WebhookList.
+type WebhookList struct {
+	Data []Webhook `json:"data"`
+
+	// NextCursor Ask for the next page with this; null on the last page.
+	NextCursor nullable.Nullable[NextCursor] `json:"next_cursor"`
+}
+
+// WebhookOne defines model for WebhookOne.
+type WebhookOne struct {
+	Data Webhook `json:"data"`
+}
+
+// WebhookPatch defines model for WebhookPatch.
+type WebhookPatch struct {
+	Enabled *bool              `json:"enabled,omitempty"`
+	Events  *WebhookEventTypes `json:"events,omitempty"`
+	Name    *string            `json:"name,omitempty"`
+
+	// URL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+	// Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
+	URL *WebhookURL `json:"url,omitempty"`
+}
+
+// WebhookTest defines model for WebhookTest.
+type WebhookTest struct {
+	Attempt WebhookAttempt `json:"attempt"`
+
+	// Delivered The receiver answered with 2xx.
+	Delivered bool   `json:"delivered"`
+	EventID   string `json:"event_id"`
+}
+
+// WebhookTestOne defines model for WebhookTestOne.
+type WebhookTestOne struct {
+	Data WebhookTest `json:"data"`
+}
+
+// WebhookTrouble Why an attempt failed: an answer other than 2xx, which a redirect is; none within ten seconds; the host has no address; the URL
+// or what it resolves to may not be reached; no connection; no TLS for that host; the connection broke; the secret cannot be opened.
+type WebhookTrouble string
+
+// WebhookURL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+// Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
+type WebhookURL = string
+
 // Whoami defines model for Whoami.
 type Whoami struct {
 	ExpiresAt       *time.Time `json:"expires_at,omitempty"`
@@ -4639,6 +4999,9 @@ type CredentialID = string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DeliveryID defines model for DeliveryID.
+type DeliveryID = string
+
 // DepartmentID defines model for DepartmentID.
 type DepartmentID = string
 
@@ -4705,8 +5068,32 @@ type VersionNumber = int
 // Wait defines model for Wait.
 type Wait = string
 
+// WebhookID defines model for WebhookID.
+type WebhookID = string
+
 // WorkspaceID defines model for WorkspaceID.
 type WorkspaceID = string
+
+// SetBudgetAlertSharesParams defines parameters for SetBudgetAlertShares.
+type SetBudgetAlertSharesParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListBudgetAlertsParams defines parameters for ListBudgetAlerts.
+type ListBudgetAlertsParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
 
 // ListAuditEventsParams defines parameters for ListAuditEvents.
 type ListAuditEventsParams struct {
@@ -6028,6 +6415,84 @@ type GetSpendParams struct {
 	Agent *string `form:"agent,omitempty" json:"agent,omitempty"`
 }
 
+// ListWebhooksParams defines parameters for ListWebhooks.
+type ListWebhooksParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// CreateWebhookParams defines parameters for CreateWebhook.
+type CreateWebhookParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteWebhookParams defines parameters for DeleteWebhook.
+type DeleteWebhookParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateWebhookParams defines parameters for UpdateWebhook.
+type UpdateWebhookParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
+type ListWebhookDeliveriesParams struct {
+	// Cursor The `next_cursor` of the page before.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many entries a page holds at most; 50 when absent.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only those in this state.
+	State *WebhookDeliveryState `form:"state,omitempty" json:"state,omitempty"`
+}
+
+// RedeliverWebhookDeliveryParams defines parameters for RedeliverWebhookDelivery.
+type RedeliverWebhookDeliveryParams struct {
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
+type RotateWebhookSecretParams struct {
+	// Wait Wait this long, at most 30s, until every live gateway has applied the change.
+	Wait *Wait `form:"wait,omitempty" json:"wait,omitempty"`
+
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Change only when this is still the current ETag.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// TestWebhookParams defines parameters for TestWebhook.
+type TestWebhookParams struct {
+	// IdempotencyKey Repeating a call with the same key within 24 hours gives the first answer again, without plaintext secrets.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // ListWorkspacesParams defines parameters for ListWorkspaces.
 type ListWorkspacesParams struct {
 	// Cursor The `next_cursor` of the page before.
@@ -6072,6 +6537,9 @@ type ListMembersParams struct {
 	// Limit How many entries a page holds at most; 50 when absent.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
+
+// SetBudgetAlertSharesJSONRequestBody defines body for SetBudgetAlertShares for application/json ContentType.
+type SetBudgetAlertSharesJSONRequestBody = BudgetAlertShares
 
 // CreateBudgetJSONRequestBody defines body for CreateBudget for application/json ContentType.
 type CreateBudgetJSONRequestBody = NewBudget
@@ -6232,11 +6700,26 @@ type UpdateRoutingProfileJSONRequestBody = RoutingProfilePatch
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = SettingsPatch
 
+// CreateWebhookJSONRequestBody defines body for CreateWebhook for application/json ContentType.
+type CreateWebhookJSONRequestBody = NewWebhook
+
+// UpdateWebhookJSONRequestBody defines body for UpdateWebhook for application/json ContentType.
+type UpdateWebhookJSONRequestBody = WebhookPatch
+
 // UpdateWorkspaceJSONRequestBody defines body for UpdateWorkspace for application/json ContentType.
 type UpdateWorkspaceJSONRequestBody = WorkspacePatch
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetBudgetAlertShares The shares of its limits that the workspace is told of
+	// (GET /v1/alerts/budgets)
+	GetBudgetAlertShares(c *gin.Context)
+	// SetBudgetAlertShares Replace the shares of its limits that the workspace is told of
+	// (PUT /v1/alerts/budgets)
+	SetBudgetAlertShares(c *gin.Context, params SetBudgetAlertSharesParams)
+	// ListBudgetAlerts The shares of limits that were reached, newest first
+	// (GET /v1/alerts/budgets/sent)
+	ListBudgetAlerts(c *gin.Context, params ListBudgetAlertsParams)
 	// ListLifecycleAlerts Models that go and that this workspace names or used
 	// (GET /v1/alerts/lifecycle)
 	ListLifecycleAlerts(c *gin.Context)
@@ -6669,6 +7152,33 @@ type ServerInterface interface {
 	// GetSpend What is spent in the windows of now, and what that comes to by their ends
 	// (GET /v1/usage/spend)
 	GetSpend(c *gin.Context, params GetSpendParams)
+	// ListWebhooks The workspace's webhooks, newest first
+	// (GET /v1/webhooks)
+	ListWebhooks(c *gin.Context, params ListWebhooksParams)
+	// CreateWebhook Create a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(c *gin.Context, params CreateWebhookParams)
+	// DeleteWebhook Delete a webhook, with the account of its deliveries
+	// (DELETE /v1/webhooks/{webhook_id})
+	DeleteWebhook(c *gin.Context, webhookID WebhookID, params DeleteWebhookParams)
+	// GetWebhook One webhook
+	// (GET /v1/webhooks/{webhook_id})
+	GetWebhook(c *gin.Context, webhookID WebhookID)
+	// UpdateWebhook Change a webhook
+	// (PATCH /v1/webhooks/{webhook_id})
+	UpdateWebhook(c *gin.Context, webhookID WebhookID, params UpdateWebhookParams)
+	// ListWebhookDeliveries What went to a webhook in the last 30 days, newest first
+	// (GET /v1/webhooks/{webhook_id}/deliveries)
+	ListWebhookDeliveries(c *gin.Context, webhookID WebhookID, params ListWebhookDeliveriesParams)
+	// RedeliverWebhookDelivery Deliver an event again, with the same event id
+	// (POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver)
+	RedeliverWebhookDelivery(c *gin.Context, webhookID WebhookID, deliveryID DeliveryID, params RedeliverWebhookDeliveryParams)
+	// RotateWebhookSecret Replace the secret of a webhook
+	// (POST /v1/webhooks/{webhook_id}/rotate-secret)
+	RotateWebhookSecret(c *gin.Context, webhookID WebhookID, params RotateWebhookSecretParams)
+	// TestWebhook Send a test event now, once
+	// (POST /v1/webhooks/{webhook_id}/test)
+	TestWebhook(c *gin.Context, webhookID WebhookID, params TestWebhookParams)
 	// GetWhoami The caller, its workspace, role and scopes
 	// (GET /v1/whoami)
 	GetWhoami(c *gin.Context)
@@ -6700,6 +7210,121 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(c *gin.Context)
+
+// GetBudgetAlertShares operation middleware
+func (siw *ServerInterfaceWrapper) GetBudgetAlertShares(c *gin.Context) {
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetBudgetAlertShares(c)
+}
+
+// SetBudgetAlertShares operation middleware
+func (siw *ServerInterfaceWrapper) SetBudgetAlertShares(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SetBudgetAlertSharesParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.SetBudgetAlertShares(c, params)
+}
+
+// ListBudgetAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListBudgetAlerts(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListBudgetAlertsParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListBudgetAlerts(c, params)
+}
 
 // ListLifecycleAlerts operation middleware
 func (siw *ServerInterfaceWrapper) ListLifecycleAlerts(c *gin.Context) {
@@ -14693,6 +15318,501 @@ func (siw *ServerInterfaceWrapper) GetSpend(c *gin.Context) {
 	siw.Handler.GetSpend(c, params)
 }
 
+// ListWebhooks operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhooks(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhooksParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWebhooks(c, params)
+}
+
+// CreateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) CreateWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateWebhookParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.CreateWebhook(c, params)
+}
+
+// DeleteWebhook operation middleware
+func (siw *ServerInterfaceWrapper) DeleteWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteWebhookParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.DeleteWebhook(c, webhookID, params)
+}
+
+// GetWebhook operation middleware
+func (siw *ServerInterfaceWrapper) GetWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.GetWebhook(c, webhookID)
+}
+
+// UpdateWebhook operation middleware
+func (siw *ServerInterfaceWrapper) UpdateWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateWebhookParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.UpdateWebhook(c, webhookID, params)
+}
+
+// ListWebhookDeliveries operation middleware
+func (siw *ServerInterfaceWrapper) ListWebhookDeliveries(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListWebhookDeliveriesParams
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", c.Request.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter cursor: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", c.Request.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter limit: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", c.Request.URL.Query(), &params.State, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter state: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.ListWebhookDeliveries(c, webhookID, params)
+}
+
+// RedeliverWebhookDelivery operation middleware
+func (siw *ServerInterfaceWrapper) RedeliverWebhookDelivery(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// ------------- Path parameter "delivery_id" -------------
+	var deliveryID DeliveryID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "delivery_id", c.Param("delivery_id"), &deliveryID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter delivery_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RedeliverWebhookDeliveryParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RedeliverWebhookDelivery(c, webhookID, deliveryID, params)
+}
+
+// RotateWebhookSecret operation middleware
+func (siw *ServerInterfaceWrapper) RotateWebhookSecret(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RotateWebhookSecretParams
+
+	// ------------- Optional query parameter "wait" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "wait", c.Request.URL.Query(), &params.Wait, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter wait: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for If-Match, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter If-Match: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.RotateWebhookSecret(c, webhookID, params)
+}
+
+// TestWebhook operation middleware
+func (siw *ServerInterfaceWrapper) TestWebhook(c *gin.Context) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "webhook_id" -------------
+	var webhookID WebhookID
+
+	err = runtime.BindStyledParameterWithOptions("simple", "webhook_id", c.Param("webhook_id"), &webhookID, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter webhook_id: %w", err), http.StatusBadRequest)
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TestWebhookParams
+
+	headers := c.Request.Header
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandler(c, fmt.Errorf("Expected one value for Idempotency-Key, got %d", n), http.StatusBadRequest)
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandler(c, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err), http.StatusBadRequest)
+			return
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		middleware(c)
+		if c.IsAborted() {
+			return
+		}
+	}
+
+	siw.Handler.TestWebhook(c, webhookID, params)
+}
+
 // GetWhoami operation middleware
 func (siw *ServerInterfaceWrapper) GetWhoami(c *gin.Context) {
 
@@ -15094,6 +16214,18 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 	router.GET(options.BaseURL+"/v1/routing/effective", wrapper.GetEffectiveRouting)
 	router.GET(options.BaseURL+"/v1/routing/health", wrapper.ListEndpointHealth)
 	router.GET(options.BaseURL+"/v1/alerts/lifecycle", wrapper.ListLifecycleAlerts)
+	router.GET(options.BaseURL+"/v1/alerts/budgets", wrapper.GetBudgetAlertShares)
+	router.PUT(options.BaseURL+"/v1/alerts/budgets", wrapper.SetBudgetAlertShares)
+	router.GET(options.BaseURL+"/v1/alerts/budgets/sent", wrapper.ListBudgetAlerts)
+	router.GET(options.BaseURL+"/v1/webhooks", wrapper.ListWebhooks)
+	router.POST(options.BaseURL+"/v1/webhooks", wrapper.CreateWebhook)
+	router.DELETE(options.BaseURL+"/v1/webhooks/:webhook_id", wrapper.DeleteWebhook)
+	router.GET(options.BaseURL+"/v1/webhooks/:webhook_id", wrapper.GetWebhook)
+	router.PATCH(options.BaseURL+"/v1/webhooks/:webhook_id", wrapper.UpdateWebhook)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook_id/test", wrapper.TestWebhook)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook_id/rotate-secret", wrapper.RotateWebhookSecret)
+	router.GET(options.BaseURL+"/v1/webhooks/:webhook_id/deliveries", wrapper.ListWebhookDeliveries)
+	router.POST(options.BaseURL+"/v1/webhooks/:webhook_id/deliveries/:delivery_id/redeliver", wrapper.RedeliverWebhookDelivery)
 	router.GET(options.BaseURL+"/v1/guardrails", wrapper.ListGuardrails)
 	router.POST(options.BaseURL+"/v1/guardrails", wrapper.CreateGuardrail)
 	router.DELETE(options.BaseURL+"/v1/guardrails/:guardrail_id", wrapper.DeleteGuardrail)
@@ -15185,6 +16317,161 @@ func RegisterHandlersWithOptions(router gin.IRouter, si ServerInterface, options
 }
 
 type ProblemApplicationProblemPlusJSONResponse Problem
+
+type GetBudgetAlertSharesRequestObject struct {
+}
+
+type GetBudgetAlertSharesResponseObject interface {
+	VisitGetBudgetAlertSharesResponse(w http.ResponseWriter) error
+}
+
+type GetBudgetAlertShares200ResponseHeaders struct {
+	ETag string
+}
+
+type GetBudgetAlertShares200JSONResponse struct {
+	Body    BudgetAlertSharesOne
+	Headers GetBudgetAlertShares200ResponseHeaders
+}
+
+func (response GetBudgetAlertShares200JSONResponse) VisitGetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBudgetAlertSharesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBudgetAlertSharesdefaultApplicationProblemPlusJSONResponse) VisitGetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetBudgetAlertSharesRequestObject struct {
+	Params SetBudgetAlertSharesParams
+	Body   *SetBudgetAlertSharesJSONRequestBody
+}
+
+type SetBudgetAlertSharesResponseObject interface {
+	VisitSetBudgetAlertSharesResponse(w http.ResponseWriter) error
+}
+
+type SetBudgetAlertShares200ResponseHeaders struct {
+	ETag string
+}
+
+type SetBudgetAlertShares200JSONResponse struct {
+	Body    BudgetAlertSharesChange
+	Headers SetBudgetAlertShares200ResponseHeaders
+}
+
+func (response SetBudgetAlertShares200JSONResponse) VisitSetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetBudgetAlertShares202ResponseHeaders struct {
+	ETag string
+}
+
+type SetBudgetAlertShares202JSONResponse struct {
+	Body    BudgetAlertSharesChange
+	Headers SetBudgetAlertShares202ResponseHeaders
+}
+
+func (response SetBudgetAlertShares202JSONResponse) VisitSetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetBudgetAlertSharesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SetBudgetAlertSharesdefaultApplicationProblemPlusJSONResponse) VisitSetBudgetAlertSharesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetAlertsRequestObject struct {
+	Params ListBudgetAlertsParams
+}
+
+type ListBudgetAlertsResponseObject interface {
+	VisitListBudgetAlertsResponse(w http.ResponseWriter) error
+}
+
+type ListBudgetAlerts200JSONResponse BudgetAlertList
+
+func (response ListBudgetAlerts200JSONResponse) VisitListBudgetAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBudgetAlertsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListBudgetAlertsdefaultApplicationProblemPlusJSONResponse) VisitListBudgetAlertsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
 
 type ListLifecycleAlertsRequestObject struct {
 }
@@ -23344,6 +24631,478 @@ func (response GetSpenddefaultApplicationProblemPlusJSONResponse) VisitGetSpendR
 	return err
 }
 
+type ListWebhooksRequestObject struct {
+	Params ListWebhooksParams
+}
+
+type ListWebhooksResponseObject interface {
+	VisitListWebhooksResponse(w http.ResponseWriter) error
+}
+
+type ListWebhooks200JSONResponse WebhookList
+
+func (response ListWebhooks200JSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhooksdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListWebhooksdefaultApplicationProblemPlusJSONResponse) VisitListWebhooksResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookRequestObject struct {
+	Params CreateWebhookParams
+	Body   *CreateWebhookJSONRequestBody
+}
+
+type CreateWebhookResponseObject interface {
+	VisitCreateWebhookResponse(w http.ResponseWriter) error
+}
+
+type CreateWebhook201ResponseHeaders struct {
+	ETag string
+}
+
+type CreateWebhook201JSONResponse struct {
+	Body    IssuedWebhookChange
+	Headers CreateWebhook201ResponseHeaders
+}
+
+func (response CreateWebhook201JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhook202ResponseHeaders struct {
+	ETag string
+}
+
+type CreateWebhook202JSONResponse struct {
+	Body    IssuedWebhookChange
+	Headers CreateWebhook202ResponseHeaders
+}
+
+func (response CreateWebhook202JSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateWebhookdefaultApplicationProblemPlusJSONResponse) VisitCreateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    DeleteWebhookParams
+}
+
+type DeleteWebhookResponseObject interface {
+	VisitDeleteWebhookResponse(w http.ResponseWriter) error
+}
+
+type DeleteWebhook200JSONResponse DeletedChange
+
+func (response DeleteWebhook200JSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhook202JSONResponse DeletedChange
+
+func (response DeleteWebhook202JSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteWebhookdefaultApplicationProblemPlusJSONResponse) VisitDeleteWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+}
+
+type GetWebhookResponseObject interface {
+	VisitGetWebhookResponse(w http.ResponseWriter) error
+}
+
+type GetWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type GetWebhook200JSONResponse struct {
+	Body    WebhookOne
+	Headers GetWebhook200ResponseHeaders
+}
+
+func (response GetWebhook200JSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetWebhookdefaultApplicationProblemPlusJSONResponse) VisitGetWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    UpdateWebhookParams
+	Body      *UpdateWebhookJSONRequestBody
+}
+
+type UpdateWebhookResponseObject interface {
+	VisitUpdateWebhookResponse(w http.ResponseWriter) error
+}
+
+type UpdateWebhook200ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateWebhook200JSONResponse struct {
+	Body    WebhookChange
+	Headers UpdateWebhook200ResponseHeaders
+}
+
+func (response UpdateWebhook200JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWebhook202ResponseHeaders struct {
+	ETag string
+}
+
+type UpdateWebhook202JSONResponse struct {
+	Body    WebhookChange
+	Headers UpdateWebhook202ResponseHeaders
+}
+
+func (response UpdateWebhook202JSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UpdateWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UpdateWebhookdefaultApplicationProblemPlusJSONResponse) VisitUpdateWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhookDeliveriesRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    ListWebhookDeliveriesParams
+}
+
+type ListWebhookDeliveriesResponseObject interface {
+	VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error
+}
+
+type ListWebhookDeliveries200JSONResponse WebhookDeliveryList
+
+func (response ListWebhookDeliveries200JSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListWebhookDeliveriesdefaultApplicationProblemPlusJSONResponse) VisitListWebhookDeliveriesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverWebhookDeliveryRequestObject struct {
+	WebhookID  WebhookID  `json:"webhook_id"`
+	DeliveryID DeliveryID `json:"delivery_id"`
+	Params     RedeliverWebhookDeliveryParams
+}
+
+type RedeliverWebhookDeliveryResponseObject interface {
+	VisitRedeliverWebhookDeliveryResponse(w http.ResponseWriter) error
+}
+
+type RedeliverWebhookDelivery200JSONResponse WebhookDeliveryOne
+
+func (response RedeliverWebhookDelivery200JSONResponse) VisitRedeliverWebhookDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RedeliverWebhookDeliverydefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RedeliverWebhookDeliverydefaultApplicationProblemPlusJSONResponse) VisitRedeliverWebhookDeliveryResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecretRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    RotateWebhookSecretParams
+}
+
+type RotateWebhookSecretResponseObject interface {
+	VisitRotateWebhookSecretResponse(w http.ResponseWriter) error
+}
+
+type RotateWebhookSecret200ResponseHeaders struct {
+	ETag string
+}
+
+type RotateWebhookSecret200JSONResponse struct {
+	Body    IssuedWebhookChange
+	Headers RotateWebhookSecret200ResponseHeaders
+}
+
+func (response RotateWebhookSecret200JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecret202ResponseHeaders struct {
+	ETag string
+}
+
+type RotateWebhookSecret202JSONResponse struct {
+	Body    IssuedWebhookChange
+	Headers RotateWebhookSecret202ResponseHeaders
+}
+
+func (response RotateWebhookSecret202JSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response RotateWebhookSecretdefaultApplicationProblemPlusJSONResponse) VisitRotateWebhookSecretResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestWebhookRequestObject struct {
+	WebhookID WebhookID `json:"webhook_id"`
+	Params    TestWebhookParams
+}
+
+type TestWebhookResponseObject interface {
+	VisitTestWebhookResponse(w http.ResponseWriter) error
+}
+
+type TestWebhook200JSONResponse WebhookTestOne
+
+func (response TestWebhook200JSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type TestWebhookdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response TestWebhookdefaultApplicationProblemPlusJSONResponse) VisitTestWebhookResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetWhoamiRequestObject struct {
 }
 
@@ -23675,6 +25434,15 @@ func (response GetMemberdefaultApplicationProblemPlusJSONResponse) VisitGetMembe
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// GetBudgetAlertShares The shares of its limits that the workspace is told of
+	// (GET /v1/alerts/budgets)
+	GetBudgetAlertShares(ctx context.Context, request GetBudgetAlertSharesRequestObject) (GetBudgetAlertSharesResponseObject, error)
+	// SetBudgetAlertShares Replace the shares of its limits that the workspace is told of
+	// (PUT /v1/alerts/budgets)
+	SetBudgetAlertShares(ctx context.Context, request SetBudgetAlertSharesRequestObject) (SetBudgetAlertSharesResponseObject, error)
+	// ListBudgetAlerts The shares of limits that were reached, newest first
+	// (GET /v1/alerts/budgets/sent)
+	ListBudgetAlerts(ctx context.Context, request ListBudgetAlertsRequestObject) (ListBudgetAlertsResponseObject, error)
 	// ListLifecycleAlerts Models that go and that this workspace names or used
 	// (GET /v1/alerts/lifecycle)
 	ListLifecycleAlerts(ctx context.Context, request ListLifecycleAlertsRequestObject) (ListLifecycleAlertsResponseObject, error)
@@ -24107,6 +25875,33 @@ type StrictServerInterface interface {
 	// GetSpend What is spent in the windows of now, and what that comes to by their ends
 	// (GET /v1/usage/spend)
 	GetSpend(ctx context.Context, request GetSpendRequestObject) (GetSpendResponseObject, error)
+	// ListWebhooks The workspace's webhooks, newest first
+	// (GET /v1/webhooks)
+	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
+	// CreateWebhook Create a webhook
+	// (POST /v1/webhooks)
+	CreateWebhook(ctx context.Context, request CreateWebhookRequestObject) (CreateWebhookResponseObject, error)
+	// DeleteWebhook Delete a webhook, with the account of its deliveries
+	// (DELETE /v1/webhooks/{webhook_id})
+	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
+	// GetWebhook One webhook
+	// (GET /v1/webhooks/{webhook_id})
+	GetWebhook(ctx context.Context, request GetWebhookRequestObject) (GetWebhookResponseObject, error)
+	// UpdateWebhook Change a webhook
+	// (PATCH /v1/webhooks/{webhook_id})
+	UpdateWebhook(ctx context.Context, request UpdateWebhookRequestObject) (UpdateWebhookResponseObject, error)
+	// ListWebhookDeliveries What went to a webhook in the last 30 days, newest first
+	// (GET /v1/webhooks/{webhook_id}/deliveries)
+	ListWebhookDeliveries(ctx context.Context, request ListWebhookDeliveriesRequestObject) (ListWebhookDeliveriesResponseObject, error)
+	// RedeliverWebhookDelivery Deliver an event again, with the same event id
+	// (POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver)
+	RedeliverWebhookDelivery(ctx context.Context, request RedeliverWebhookDeliveryRequestObject) (RedeliverWebhookDeliveryResponseObject, error)
+	// RotateWebhookSecret Replace the secret of a webhook
+	// (POST /v1/webhooks/{webhook_id}/rotate-secret)
+	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
+	// TestWebhook Send a test event now, once
+	// (POST /v1/webhooks/{webhook_id}/test)
+	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
 	// GetWhoami The caller, its workspace, role and scopes
 	// (GET /v1/whoami)
 	GetWhoami(ctx context.Context, request GetWhoamiRequestObject) (GetWhoamiResponseObject, error)
@@ -24185,6 +25980,100 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictGinServerOptions
+}
+
+// GetBudgetAlertShares operation middleware
+func (sh *strictHandler) GetBudgetAlertShares(ctx *gin.Context) {
+	var request GetBudgetAlertSharesRequestObject
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBudgetAlertShares(ctx, request.(GetBudgetAlertSharesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBudgetAlertShares")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetBudgetAlertSharesResponseObject); ok {
+		if err := validResponse.VisitGetBudgetAlertSharesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetBudgetAlertShares operation middleware
+func (sh *strictHandler) SetBudgetAlertShares(ctx *gin.Context, params SetBudgetAlertSharesParams) {
+	var request SetBudgetAlertSharesRequestObject
+
+	request.Params = params
+
+	var body SetBudgetAlertSharesJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.SetBudgetAlertShares(ctx, request.(SetBudgetAlertSharesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetBudgetAlertShares")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(SetBudgetAlertSharesResponseObject); ok {
+		if err := validResponse.VisitSetBudgetAlertSharesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListBudgetAlerts operation middleware
+func (sh *strictHandler) ListBudgetAlerts(ctx *gin.Context, params ListBudgetAlertsParams) {
+	var request ListBudgetAlertsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBudgetAlerts(ctx, request.(ListBudgetAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBudgetAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListBudgetAlertsResponseObject); ok {
+		if err := validResponse.VisitListBudgetAlertsResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // ListLifecycleAlerts operation middleware
@@ -28968,6 +30857,283 @@ func (sh *strictHandler) GetSpend(ctx *gin.Context, params GetSpendParams) {
 	}
 }
 
+// ListWebhooks operation middleware
+func (sh *strictHandler) ListWebhooks(ctx *gin.Context, params ListWebhooksParams) {
+	var request ListWebhooksRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhooks(ctx, request.(ListWebhooksRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhooks")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWebhooksResponseObject); ok {
+		if err := validResponse.VisitListWebhooksResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateWebhook operation middleware
+func (sh *strictHandler) CreateWebhook(ctx *gin.Context, params CreateWebhookParams) {
+	var request CreateWebhookRequestObject
+
+	request.Params = params
+
+	var body CreateWebhookJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateWebhook(ctx, request.(CreateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(CreateWebhookResponseObject); ok {
+		if err := validResponse.VisitCreateWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeleteWebhook operation middleware
+func (sh *strictHandler) DeleteWebhook(ctx *gin.Context, webhookID WebhookID, params DeleteWebhookParams) {
+	var request DeleteWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteWebhook(ctx, request.(DeleteWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(DeleteWebhookResponseObject); ok {
+		if err := validResponse.VisitDeleteWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWebhook operation middleware
+func (sh *strictHandler) GetWebhook(ctx *gin.Context, webhookID WebhookID) {
+	var request GetWebhookRequestObject
+
+	request.WebhookID = webhookID
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWebhook(ctx, request.(GetWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(GetWebhookResponseObject); ok {
+		if err := validResponse.VisitGetWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UpdateWebhook operation middleware
+func (sh *strictHandler) UpdateWebhook(ctx *gin.Context, webhookID WebhookID, params UpdateWebhookParams) {
+	var request UpdateWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	var body UpdateWebhookJSONRequestBody
+	var err error
+	// A request validator built on kin-openapi's openapi3filter with
+	// KeepValidatedValue leaves the value it validated on the body. Bind
+	// that value, matching member names exactly, so the handler receives
+	// what was validated instead of a second, case-insensitive decode.
+	if vb, ok := ctx.Request.Body.(interface{ ValidatedValue() any }); !ok || runtime.BindJSONValue(vb.ValidatedValue(), &body) != nil {
+		err = ctx.ShouldBindJSON(&body)
+	} else if binding.Validator != nil {
+		// ShouldBindJSON runs the struct validator after decoding; keep that.
+		err = binding.Validator.ValidateStruct(&body)
+	}
+	if err != nil {
+		sh.options.RequestErrorHandlerFunc(ctx, err)
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateWebhook(ctx, request.(UpdateWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(UpdateWebhookResponseObject); ok {
+		if err := validResponse.VisitUpdateWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListWebhookDeliveries operation middleware
+func (sh *strictHandler) ListWebhookDeliveries(ctx *gin.Context, webhookID WebhookID, params ListWebhookDeliveriesParams) {
+	var request ListWebhookDeliveriesRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.ListWebhookDeliveries(ctx, request.(ListWebhookDeliveriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListWebhookDeliveries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(ListWebhookDeliveriesResponseObject); ok {
+		if err := validResponse.VisitListWebhookDeliveriesResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RedeliverWebhookDelivery operation middleware
+func (sh *strictHandler) RedeliverWebhookDelivery(ctx *gin.Context, webhookID WebhookID, deliveryID DeliveryID, params RedeliverWebhookDeliveryParams) {
+	var request RedeliverWebhookDeliveryRequestObject
+
+	request.WebhookID = webhookID
+	request.DeliveryID = deliveryID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RedeliverWebhookDelivery(ctx, request.(RedeliverWebhookDeliveryRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RedeliverWebhookDelivery")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RedeliverWebhookDeliveryResponseObject); ok {
+		if err := validResponse.VisitRedeliverWebhookDeliveryResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// RotateWebhookSecret operation middleware
+func (sh *strictHandler) RotateWebhookSecret(ctx *gin.Context, webhookID WebhookID, params RotateWebhookSecretParams) {
+	var request RotateWebhookSecretRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.RotateWebhookSecret(ctx, request.(RotateWebhookSecretRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RotateWebhookSecret")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(RotateWebhookSecretResponseObject); ok {
+		if err := validResponse.VisitRotateWebhookSecretResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// TestWebhook operation middleware
+func (sh *strictHandler) TestWebhook(ctx *gin.Context, webhookID WebhookID, params TestWebhookParams) {
+	var request TestWebhookRequestObject
+
+	request.WebhookID = webhookID
+	request.Params = params
+
+	handler := func(ctx *gin.Context, request interface{}) (interface{}, error) {
+		return sh.ssi.TestWebhook(ctx, request.(TestWebhookRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "TestWebhook")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		sh.options.HandlerErrorFunc(ctx, err)
+	} else if validResponse, ok := response.(TestWebhookResponseObject); ok {
+		if err := validResponse.VisitTestWebhookResponse(ctx.Writer); err != nil {
+			sh.options.ResponseErrorHandlerFunc(ctx, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(ctx, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetWhoami operation middleware
 func (sh *strictHandler) GetWhoami(ctx *gin.Context) {
 	var request GetWhoamiRequestObject
@@ -29175,586 +31341,624 @@ func (sh *strictHandler) GetMember(ctx *gin.Context, workspaceID WorkspaceID, us
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7L39khs3lif6Kri8c8PdHlap9OW2VXFjpizZPVrZkkIf7T9cWhJkgiS6kgA7gSyK49aNfZp9sH2SGzgH",
-	"QCIzkV8kq0p2ayO2xypmJg6Ag4Pz+Tu/jeZyvZGCCa1GT34brRhNWAb/+cM7ujT/N2FqnvGN5lKMnoze",
-	"rRi5ZpniUhC5INsV1WRLFcmYzjPBkjFZyIxMny9OfqZ6vpqejsajjP0j5xlLRk90lrPxSM1XbE3Nt/Vu",
-	"w0ZPRkpnXCxHnz59Go82NKNrpi0RF7leySxOxoZm2tBAyVomLP1KEZ6QGVvIjBG9YkSlVK3M+Ny8saF6",
-	"NRqPBF2bESl+t422Nf34ExNLvRo9+ebRuEbqePR9niyZfv6sTt0FmcFvhCdjMsX/nvyf//W/pw3U2Cd4",
-	"chhBTzOWMKE5TWNEmSXjCS7YJpPXPGEZuWI7Q+FOXrXRN/cfPpzGPFNNGzoV7KOezOGJqSFUwy4vmd1V",
-	"T90/cpbtAvLwmw10PL7/YDxac+H+fT9G1jNmuGnNRMN+Jv533NOEbVp3tHj+4BV7thN0zedvZK5ZA3H4",
-	"BMnMI0gf/GcrgfjOBB88lMa/5jRLMsrTOIFL9zMSB/9sI84/fzBhzxO23kjNxHz3gu3qtL1hG0Y1F0tC",
-	"yZymKdlyvULpQdfMHA/4CxfkwSOyknmmyJJfMwWPLHimNKFCbVlG6JJyMYanZa7JJqVcaPZRE8XmGdPK",
-	"TxVFbDHZgMQTQ2PD/O4/+LbKxhuqNcvMN//nr//Xyf/34d//bVRdg/Ho48mKCz16MlrnSpMZI/eJluT+",
-	"g2/JNVd8ljJy8fbp8+dkvqIZnYPchYVbgPyur9jTFRVLRqRId2S7YoLoFVeEK6I0T1NYl3meZeakmBuk",
-	"edr2hhi17GfjdP90efn1Py9Hv56dfPfh3y9Hf+41cUOaIQlEoCCMZik3Gwf7NyYqn68IVeRy9PByNCYy",
-	"I1/DSrxguyhXC3Lx+jlwCDD1Fdu1sbT5+VBm/omvua5T8l9yS9ZU7AgTOuNMGfluhOZKpokiVJO1VPqc",
-	"PD7D/aIzxYRukqUpjFEhi6/z9ejJg8dnsCX4r0KMGj5fsgxI/JkKumRG7jUtmyHVPlIs3rr1+inemBxj",
-	"GX822sIAlYIuNMs6NQp4oS9hcJjrlL3OmGL6Zb6esYYrUsBvSKJVwxrosb92UWQ38wz+X+f2IoFv2CK2",
-	"sRv4EdZsTKb4L9hWOExcK6LSfNlALj7ed/2+Peu+0l9bHSdOKv72VQdN9gsHsdvrfJbyOTVjxw/EpnjA",
-	"Ll0+azsOwfMHn4U3VDMQKxdK8aVoUoAC3VEQ6h81ikZK22jNqGYTkCmT4rXjUf1apnzeIGfM0CcwNNnA",
-	"Y1YzSjc9Cca3DieW/SNnqnFZpx9PzLrQdCY/nmT47AlPpnaxuViwjIk5I/Y3MwX2j9Yp4IOHEy5zoxm9",
-	"zuSCpw2qZ4bPmANlHnJHH/7RSiO+N3GPHkrrWy7mrE7gS6kLi5Arovm60YpQ8Ilw1IXM1tRoEIlhJfPu",
-	"KDb2e6F55D75vue4Oby+z7iKZfFdyRXLcCvMf7XtA/x+6OL/Da+aO7i3Htx/9JdH3z785tFfOq+uX2hM",
-	"dzJ/xS1KpViOnbZEHp6pMYGdIeyaZTuS8mtGllSzLd2RFVWEbjYpZwkqvKATN23wllY0qlCRBRX2n7/e",
-	"f/AB/+vh2Z/Vv/3T/v23++NHn4off3v06Z8PzT3957XqpfFSYDyv2T5W5iJ+fHa2VqWZ4vrI7Ept6Lzh",
-	"oG/dz8hXW9XGVf7hA1nrk3lXbaRQDLxBrzM5S9na/OdcCs0E7CjsBN6H9zb4xL//XRm6fwuG+rfMaC2j",
-	"//te4fC6h7+qe+67MGKdecEwXFCesuScvPnxKfnu0eO/EDsUSZimPFWnsIr2i+C6mmt0dGwyuWGZ5jgH",
-	"nkQcX+PRFRfwAxOGhX+t6Lyj8ch8g2p0c+yUZuvRGE7v6MO4/jXch8gw7rxHfG/hPv2K9BSflrO/s7k2",
-	"X7hIU7mlYs5eXbMs4wnOqnKqVlQTR7AiimnChTGJ58w7DUGf1lQk5voAm/qciNxY4CuGDrwdSXhChARb",
-	"pbyIi4yxib3n1GTDsklCdyXRyYX+5pE/I796UTAemUFGH+x0/ftrLnLNhn7CLCcQRJOEm8nT9HWZ0PjH",
-	"Csk0rjkkkChjggBJZLZz8vx0VNuPyq7FpjRuWC1HfXSTtabzFUvA6RSX6GWnk3ZbCiadsTrxA0TLUwLs",
-	"wDWZyzVTREuSsA0TiSJSwDtes1ESPySkXhm2kAvzmvncWoql9bmwNFF1jkBxHOHF5/iBuTYCnIqkuICK",
-	"zydsk8odCxd4JmXKqMANwl8n7mqqi0cwqcl2ZVQgIQVr+Giw6w1ioPHgKk11rroEWegrfItvVFkEJDIM",
-	"4z869qvXwAtsvdF1SVZ4hesrguIrGZPZTl6ZW8esyigiqcqu5Sin+dvkK0XkVpDiFeSWLVXmhIQLXXw/",
-	"yTO0lNbl85jIfJYGFKGCYt5gItlIjldL7XPmFsiz+BaBO3Ay22nWf7C180XUvrYJzNfajxmjKsaIv6x2",
-	"qM0YHjTrojPesDAZ09mOGrKKAQKmV5pmmiUTqvtqpCGPRvSvkAedryQwsP2qhywxKtFR3ky/CFGezROu",
-	"f7i2CkJFUsy1PcS1CVB3ZbedMbzXzdMDlibhC/CZcM3Wnaf4RyPj0M9q3rUfo1lGdy2iIzD74j9fcye9",
-	"etxKmmY2JBX7mP0V/96lSoDEgf3D9R27LSh/JxzTLti4asvaKbRv+U9cRbY9oZr23oGAfyIbEISpuj70",
-	"kn3UNuRVXRYgqPyx+Ly0fAX/4tcs1BBnNDVqmFmYf+Q05dpc6XOpzEKnFOIJUd3QfPB1xuesRXFZ0FSx",
-	"mCoMJgNIXSqIO7NkTXfEjExykbCMKHO7O9OezHOl5bp+Y3OxyXW3Zs7n6OoxpMtcD3ynyoowpv9Q03pb",
-	"z0dEdhjld7KgaTqj8ysVF50g3SKayGs0+5TRO/AZowvNV1IqRhaZXJ+SH9YbvSMwijL/B+wrx7D1U1jh",
-	"SxmySTt7hzwFl43jh67XLOcYaR/ucterb83D1pNkXm5Upd5wxRRG4dDwRtt6DAtE7p+SZ2wOQkARo8QY",
-	"BY4qMpdiwZeTwLPQKeIqnFG4HYpVrM7Rb+24xggdnGSFeaNQ6lp1x5Bmqwrvb+dBKB59wxZNAij8YMc0",
-	"XoljzCFGRsfAr10sslVcrbkI/3p/3H16K+qTDd76RzDMaeyOGVMaT63R7atq1ZDT77wxcsME5fe+HhNG",
-	"5ytkeeeU+ZZ8fUouBGEgD1KudJNQCDwoD866oiJj8/hzfPX+N79jAfIpwi7f8zS1Qru88nKxeOJNSq4g",
-	"0r1kyTnZZGxDefIEZYvZ5S1NU6bHJDF2hpZocaZSZueEi2vJ5+yJe30MxqQwQopkbGEMEEh92lIBIUSj",
-	"xYLfz93XEhQaOyb4zeCD0Tv6e5mLxCdV9HYiNVuPc7lpsOO3PDGsPdsZ83W+MgJ1xo1xbq3502AK3hIz",
-	"opCBDTMeXbGYntFmdQIxsROPGVWRa3dpNfk6+fATaiTWVTCTuT5tMDXpUJPGvTPbxYcHz8x2JYl9kPD4",
-	"2EwsZDYHf14Xp/8QPGre/DhnLGENtjHGt7giGQN/S1wmlfJpot8pMnR6LWUD/3ExT/OETYzR3+AVhJQu",
-	"a/a5o4hHr9HKN9d7LrTRlmR8fuZSz67RD9G2tDZjzz39aYzpDhNBhezrrsM3cpU0We0gFbsvZyfQ3ONw",
-	"YNaUCy6Wgwgq3rJERVadK5KyhT638mrGUrklZw1+AcW0PSPVLzEB4oEtuVCECra1LlsI66R8wVycq+Vw",
-	"/VrEK7wbVa1oFhFP01zRJZuay5L61IwpbMB0TDIjI1niZfVC5hlJ2JyvaarKRDS6X/JNMlgkAFGDdgjf",
-	"aN4dz95bmiVw9tAvuuUikVszaSG30c3CJybgJKl//Ah7ExPj/rSVxVrl+IcnpXzOwgUpL2eVmetHwvFK",
-	"IBcrqxBwcOk4luR/aeebb6JD1HZ7l92Fxl4RczW+eP/uKUnoTo3JlrErherPz1IkdDcmayn0Sp0HTGOk",
-	"B9hiqEFBnLwsso1IoCLUFBLK053ZGsau4D/gs/Bf7rNxxQdIP4IHp1j+O/XeIBl7201uFn1NJnz+ONbS",
-	"/ipLVQ2oX9ilS7Tty+DGef/2WYPKv5NXF6+fv2A7VWKM1jTSFpvoweOIUWQGeVoKdVQjT3xyZSmohIUw",
-	"P1QZBVH5MJcyEl6xDCKeYOA9Ge7quVtdls5SlsR3tkEzbLKKf0aLOoHMhI0zkcEW/jpURZ15tf+KNdpG",
-	"G6m4jof1bNTRbJ6rRnCFE+U88Vyxc5LKLcuIFEwRmjH0EWCOeDwEuMnYgn+M7wWmlhc52W58qNeQmftn",
-	"kZM3ByXCLo9NzJaSpFzr1EjqPE3IjJEVTxImotu6acyXfBdMPMiYrFuZ+aJxQimNzsesXvRb+2lmnW4E",
-	"c5jfK+eC5Iue97J57W/h81HFKAhnWVPXbrFfGqQx4LniNIXORSdRBuosJUF1kO5SFnl3osOUSDiGQlCb",
-	"090qBiVy9lcQKrPqrSiU3juSezW4CLtodrf2J/Qf9XjjLZTRlO+StnfgZnFO1/ACCNPwe3hMhwiVJh3l",
-	"R9bgfFswBk5Drxr4a6XqDgkr9lRHQlSkaEeuNykzdzpcT2ATGisAtHIbz8uYL17SSFqvOEo1vchbbH3d",
-	"FzSWYfQzT1MOlkgpYcyOYu+zFb1mEHc8J2dPiJADaB6yVJBQ4Vdrn+ASzLGyUKOAiOY1bDq7rzJ7U7ee",
-	"2KZ8neNoy/e/gYfdv+oCNdQohg0y8NCFax1cwnjXhtNuXc6uG/NI18ydXKUwQdTZb3ByQ24fK8+7lE2n",
-	"8G7RFlDEfIxoesWUc5P5vFIp2BMQp/S/84wRmiqM4PyPt69eWj35B6EzeimClGEsWJ+xJJPzq0KbZsqO",
-	"bX69ZplmH1FsGsuNz5nTuJHE00ujyoUFSve/K1cdf1tP195mXLNXIt1hXrRdl/eKtdQSwGy1kT81Nzks",
-	"E9aqoeHmfDGbjMsM00NcYDPue6kquc0efNTmaWrDBahK22T4K7YjiqJlwvW5rTe0yfQaknu3FDLU6teY",
-	"+WTDsOYd8zNLzgklc5TSUDKl7N4TLa9YyQuVcqUnXq2G/ZrAQ+afbD1jSYJbUXwuujLzFZtfDTRGVlpv",
-	"JkVGXBuT+zXaWg/70lxsQtrS1Lj1aFN8bKphxcHn1jo8ScXHetyP6+YaSQyC+8xLqq5YMi6ytpEtBGOJ",
-	"3+M9k1mr/NiQ0OqTWIF5SgtT2rkmQRQZojbva5ry5EnZA6ClvPJBUsKFfYZrHw72Py5kNgPDG36+EnKr",
-	"Cmsew65ruiNCapJI0DdOL4WQE4wh47hW3pAZW3EBUYI5FQLqm1xI+pQU1WsMSYH/9oMRe3zXcs2EPiW5",
-	"gLChMUDN05eizHggYPmamdnNpZinueLX8KTjJqLoToXp2n5WLsuBEpsyi+IAhBZKS3dIYd0wHm7/yy+X",
-	"saPcKozGo3B25novqMfggyexfojHo48nZsCTa5oZQ0CZkWH37Zjmv597CkBpD6gw/34pnzpCzD99DSJz",
-	"L7wv0YMfDGn6NB49pZqmchnUsZTl35opRZcNfiqqV93JlrYQx30oxvSOiLIeUhXE8MwkzBqN5ryjWEcn",
-	"HSgiykahewiZDYPqj/q3fwqKrRSKmkTC8QC/qRluxxq8akFm2f45YI6y6PJJpX/iMYPdmCKDAoPwQlMo",
-	"GUBwGoLMfG5DZrbQA4ylvtFIwbXaZ3mQIPeBZjKCeY3DNYkuJvq3fPFZ5EiUC6E67oznSuUsKaEQQGLT",
-	"VrBOp87PzIWFtyE5ba8UdFcXK0yVwdHH1an0WY9DvHi1tb0L4wNl5sXa3F0RReXts9Oy4vzwQRnXxJZB",
-	"fvfpT5eXp8W//vwf/QogBaEwtLnK3r99hjeSTRIg+F5xV91/cPr4rCDa2Aq7SLwHPjjonNtXmjMAIMMQ",
-	"87lJJhUjs925vdUxmCDYkmp+HVen7JuDSHLvRGm6sIgXXAGmyO5o6VQ9ix+13EzyzWg8osnfc6VtegGu",
-	"R7zeUer4pSkaapKfYsoFtRl/XykHnuITjfv6kWx5fltJRlPcy15t1KVBcYUhLrfZVqmmgjCl+ZpqeGTJ",
-	"r5kgxorbxxWFiXi5y90zC1/iz3GZv8uMUmW1kgsr4IdmQQBn6kCh5o/m8eVZB+FHCENU6L/TGATSouoz",
-	"OrpACZPQnpBlRoVmCUmZ8tm4ccFWpPS2Gor2MfPGTl5NFqyX9/BHxtC4BwKGKW72nSbdDXKGB30R32he",
-	"PHejmRUEn5StsHSVJOA6sOsFujjmGUeX1a7/IPrcO1EK38nNSb5RWF7rRbY6HXWlBbsN7hIz4ehV+su7",
-	"Ud3PcGXL+xIwS8vh2Dsy5w5XbznzjEHYITJa8UPPfIuYzHdfaRn6ELnsqL8LHbMAb4wWKR9LS3EBxKqv",
-	"jf8jZz5l0ynbY/BYQ7YtOEyZUWnJnKq4ChfBw4k636p4O9oK1pnMRUK0bMrZGZ5O0ZLAPyQpodibpuT+",
-	"u0xlKsN0xnEOCuTPXqnxx8jXb0yv75fmXl3zLwnvR0t470igDn3cX3Laj5PTvq+wCtLUq2i8v+fM9Orh",
-	"PuzSrgjnu729D8pbN7on5q73ykOPeRGqlBzB3Iut8J3afFWC9tZv6zPrr+iW3+yXfVamcL8E8pC84gvt",
-	"NB7nfN3xyToqJ39GPGxd9nUfbZIMvAGlRTNriHnDODblAlL6MRhrrzfwlAaKIk3Lke9AtQuzzfst92v3",
-	"xhD4tgLXMUg19nMcFwvUZ32PcwSK8ModHgQk4qjHoZjXZ3UoXiNQygCZ2nwE4PEqevhxeftT65SOcEvt",
-	"cz8dJy96z8TjPi4BqPDMBRbso43bI9EyWubZtgyNFTI/yoxsmNyk7BwyUkBQlBJCtoUxEOplHj0gZTSJ",
-	"K2MBlJ0F73i1GD35dQAAXr5eU3Cz1wP1YsGXQ8D0/prRzQpD9iHSTHt/HCz7WppXLUIN4QqzeQTbAuKh",
-	"xVyAJSM0tfkOzIMHQgoVKeELYgodvFK6ZALjDFHy2yrSQldGCNX4hl3LK5f7bHMuYPeGFFtVoUQtNfWz",
-	"9qGyzxfzjrxDzD0TMmEePHJLd4QmCck3REvIgcRE8UWuaEps0igTSQQycrHgguvdED64cO98KpIpJ0VB",
-	"Qv9ytIYEO9xp5BFIabTODMiyIwuZdZZudeDcwnMAMKfQ+QE7MWAF3rDQgWNllJlNXCmpi5XYakbyj+ar",
-	"JmRCplQZwM//2DleFsm5Ylkms0m8DOEMeqX0dLzYRLe+HpQ1o2ISZgBFeJ4SlWMuMsCrSUHoNcvokp2T",
-	"M1+t0ZRlufnucTQ79L/kFtCuyXePjYS+f3bmRgF0VnnlYIjGEGuGI0WvGHlw+oD8P5GBeyxNcyDc490C",
-	"pwMdLDECKLOIy6fklZF4dWk0uAgjqLZwOzUOd9+vWHVvPnSzlYqxsEh4Ytmqt3zJ1jZBdpYOf7Ey44IC",
-	"/8WuqXyfz6/YUMUxZOLbS+UJs3aqPFbjDQ8Ofxblk9Y1Ocj8CbWYw0yf8WhLM8HFchAK8C/unQazwn+z",
-	"hxUVfPYZ6CfxkNsfa106V8Iiu0YcEBEw6kSh6zthamDBPzBh0t8+DUh8KRPWDCe7yOQ6htkLcfZNpAMY",
-	"ag9E5lrxBHP+6xPqS1sH1m3G1vL6uCupZQ+EYlgUeNb6SkYFLcVmuCXqwyP7m7BVZutvyAZv/mAUv2iP",
-	"FK9cZzJNzbXOIASFMJoRAMXYbngDxZgmzvrbUkVmmavJ6aEl0GwY78C9+2k8wkHaAq6+WsXFZoKyJMhC",
-	"0qHZRhWsBUt8ll3RleHjpKQxmD8YrcEVnQA+tf07XIv4h5iBu2ZU5dkeq4mxjqLgxtuKdgJfqaKeGNRG",
-	"+4leu1DhLdiSLt76kc71UDDhC6LoepMG4P84KWuwXTHssgK47mS6ZpoaNp8C+CZ0l8Bak5lMdr5sCuLy",
-	"CvpSUUWmYGJN4btT6w+dEpqx80sBiJtyQaa23y18lxLNPmosTqnkw8lkkJX4FqZWBZNvDY7n2cKmaAct",
-	"eIePZ2xtwFdsLfFtKeoNfi5sVbv6+5HUr5SsauOGuKYBKk8QX0cz0LrFqv1eI9gkM2fpVsWfJBuWzZnQ",
-	"1GVbJxndCszFDZyeCFiCw0IXHJYq5rnwKwWNr9YbPQHjdXLFdtPgGSYSSEupTC5Obe6qgPou93t4oRwh",
-	"qK/3IBqKJj6aLo/HTl3adqgQ1NWqhY429AsFJgoCLBYCQ/HjyVKe2DH/rqQ4fUO3P9v6qODXE3XFNydy",
-	"gwLsBI6tGczW5mIbse6xjZw++uCu9quiiDnYWqMFESmKSobpLKNivmLq1/sfTi13T7vTMWGYLmn/17hW",
-	"eGEdnX9K5Fzds91hTqA7jDpdJ2MCf/f58uUnTpGnT80K/fmU/FCgzTnhsM2kuQS5XtkNTrnSLCFUXwop",
-	"IN/OQWfAahip7/vFGFFvRD7K9vLs2reoOvecZsnAm87rV06/4IqsDFHQMVjpU3KhScoo+HeCDDHI86/r",
-	"YBXNoqH3kvD1liVVQAUupDGZ7Up3aV2POCdrLDungpwVLcPun52d9VTpKgpTVCpB3owjIqLDAI1rugOH",
-	"EFCBq3UGm2zVNyp6++niOluUtO8e65W7HXgKRK6c96y0uJpe3dKCctGC8+JbAXvCwo57CEsG2ai0aOOw",
-	"88DYa2rEyGJsW0RjT9h9XG0lIrvkiUPvG+Bwao5vIOCpXrH1OdTNFPjpCYMwh4WydMjWB4OgPIa2uXvG",
-	"P+oLcUxfU4Pl/MLHf7ZQXVSEfwg1lgLLyr299jLrf5bX7FbAT3CSXUt7jIB/5XOY6363If86SUcOlBrW",
-	"ncdLNw8LJXYIkGLc7qAhsFptb51Xq1fjOqu2heTHAiq2+Xh370TXpByI6Nq5wDtXnwUG6vbh0Q7HmpBN",
-	"uU6I3OIUqW6lEb40dqR2zfYobrD9XGDHyeY4IHegtNZlmzW4ROoFJ0Manxe1sB1aqMbEDMhKWCOckooY",
-	"33HKVJovq7fmw07KDuph2Lq1RVA6AsqQsAZ8hWasDdH0Uu8Wd/ZUFOA0+O82XI7yhDYpdjQdmhTbQykc",
-	"g25ntNWELWie6lPyzuekoJJIrdfWd1oGbbC9yfLYttCuEfAKxYlModOId/g9eERWMs8UoUsZEHMOSH55",
-	"BprIjM6vUF0O4f9SCfrqFdvovgUZn3ot+FOpdJuHnM1llrCEgH/GWlT2N98MzVmsAf7vmEhXCGYYnmZ0",
-	"lgZ40JgnhC10YPmvhNzG3O8LzbLGShx0UDT+nLBU00ElHvhG0/dCI6R/5D0gchzMJxysTGq/g/KT7XfX",
-	"kLxLhbvS3C6pr8iaJZwK4npKqmCTQKms7o/eyuJ1i38UPmVH8G6zS2FLXgBCKeJVxun3bhVql67387iK",
-	"vR8/aD8hacLPJxi73/a1q3CDWK8S32vQWcLwXm9DFWl9GVWcbLYOuJ5WFJscy8IlZRMjT8kPdL6y/0LE",
-	"JO1rvaRAjWvsk7+otvmBwEVbSSA9cEOzSEdsb+zVF6TxMrNJcmqypFw0ve0fSq1sHAKm+g6VjDUjs108",
-	"VbGhheh4lAuQglGHvcK0PymwBKhIiNSF6Ox3P9vOowFHuxhvdXGqK1FQ2I9v3rCNzHQMa0GxlAvWnlJa",
-	"dSWNi25dXNlLhSXAcKfkZZ6mT1wf6qKrtsVmU4ibK2Rh3rd0OJ/tJs2mgk3ELHnuxoQLBHrLEow0DDZd",
-	"goMWy4TwN2iTprEeW9D+rWcVoy2YzbIdSmdSrxzB6rQRm2s40aBAFOiMwz/gbjJXeBuND6uKkw8cORmj",
-	"CaH2Hz6Wdm7zhdd0R2YM3I/D+hb6rq8LGE5op9I45+WDswM2uclP1OC7sppkwQJup60vE91XXhWTmQ0x",
-	"+v4HgVJWyaYtgV9es2TStCCWBnjID1/4zuC1+HdRAW6oM65ryEXWAmyt77EzsLlWRMoPWVS/dA7VEkA+",
-	"MDGhUsPbdmsM2sesGE3ILWYGABmId3k6ENL7nXd2moWMv+1Nl54F08XttCfnv7dfiDC//fhESx0rgw2E",
-	"HCPAdKoTCrE38mHtOnJL49m3EExl+KdCLFdnUFyqpZPV545110/QHaPS4nq/e/gobqjSxb6XS6rMCjWC",
-	"4jfvhS5d/oXWQ1z1QPEDoGE3OfJ8C/06SoGQeuKs3emTwPgFL5FRumYFJHWYOKUoiEWZYfsZKZanZIpd",
-	"Z+x3NFMhdm0YCiX0Umj2sbChvcFNjcVF/uvni6fnNg1DAw7KNIMVnFzTNGdqal9QFnBgnjKanZKpTf6Y",
-	"PjEawZrQIOHDjALpHpfCrJVdNjfuKbF4DU+KHgSYmpRgSyIX7bcbMN1Aif/0iRkD/hO0fAvzgDFBbF99",
-	"eimm85Qq5bGHp0/IVPGloOlMfrxHcy2nVuphi3DMkEo4SkG9YhUc3XDLRuPRymHXuswXl1UCXWkUA0S9",
-	"EgHRLLV2W6tRZ/0l1Lx6cGjQubvT+ASWHWK3YV7jfrER+3JziGTfpMUt5VA6s5BZj5xM87SySPVw7rgm",
-	"SwlVUDX0cGN/Qg5nmLmYMZXDVbaSaUVyY2lALGDbYD03JAV+iK/7kWNvtQ35fGJwlrTj3C2Wafe7Vuwa",
-	"aZrptqYPg4n54xQwFEuE0RJ/TnIhUIHeUCPhi+YAqJ9AXvAEeiiMR3QmszKmWrx+1Q/G2ptw3O5+HMRZ",
-	"bDMwOAFyp7kWDS51zTZFdpRN8wmS2u6fradGs5jeXz08W08tVOv0vpoaA2z6lwdnq2kETrgjKmV1gR65",
-	"SfYmVeMgiyfM9wH6rXwGK6lI7xmX+/s/KIE6lX2xkYS0l/HkbEe5Fep9985KzuaCtX7VzV5Hw1T5Mh5a",
-	"6Ei5SXw3MIqbG1X2QgGJGc0sKJfoeyp9iYXruD4oSAwvNGO/9eVSqoENB7GVVwH677vRe71PclvgpFHR",
-	"YF7rgYWQJfkMH0CJE+ujwkD9MU849GZfB566tMrQl1IB3iuRyTaI1uUZp8FVY8/6kgpsTwRfNipWMgAi",
-	"TrONOkgJMosScyAcBe2xLg9qjOLm4BjebbTdr3EgoqpL24x6FhzcLpFmqwwiycjO5qK1OhMUxGKHqcGh",
-	"AN4nI7joGOM0CDrX/JoVCkSXctAsj/cQnO5MDjjKvs8GM0Y01cw29Ue0CRtF8Ie9I1xQSXHpC62aUs2U",
-	"bifapifYZ0pENkBiRCls7AOcFWZifXC5YcIbY6Wc2hnzVZAhaIelz1hsjigp2EDj871IWLalaHZ6cZ6m",
-	"aGu5JJwj5tkcGSgWKCwzRZASU9n0CPMWmzIQIzGY2jvrch+gqi5cPVvvXDt4oRZkhr920pfFu4r3wlSN",
-	"gKe0+33Ho2uu4lElW1Gri7ieB1gZW/ROnkWiesPAYIqtdYSM3Vx7rdRRjGtc870MIH8ka0QcqLgV5oXP",
-	"SV0yrSohlp7K3GG61hHV/5hwCNssFdqBGbtz8V3C3j7lN+WS0ldGhlswWl+AiH40V3HrYsboeBWyKM1x",
-	"VcT1NAzEGx2w9hZw41OBTLrXyxbfdI93uxLj/lYww3DvqX35BpC4qlAn+J1up6Sl6Fh1Fm51ftcQFnYS",
-	"R3bU1vb+83HUWtKOcpd4DtjnNnFrVDMikowudKASQRxnwzIFwNJdJkVl6W8Xch8igI2A+3wZTYEwX3j7",
-	"XxcnDx5/465DKCeNfqSx29OGZo1Xrbu3wEFgM26Dsm+AcJWCfWUTaBKW8WuWRNT4FttiuOJdZoA9Y/Ze",
-	"o7ar6xfCLlVnb6aoVGkE1t/KzFjQRLG5FAlJpbw6Jc81uWJsU2A/2iCx+U/kCJmVjMhe8uRvXKbUqbVV",
-	"8fHDYsHA1n6DKHSRs4zzmmQORLJtrAtb/ePr5wYW37xhSqbXLIHCmxi94CLJKI9nWfnslxkXSdFHFZEq",
-	"xLx/Gd73MhfJX91YMUIa65ig3WoIJhhpQJKLJTb6KaZDABfGaEi+OS4XZC7X61JEN0g2s2kenUuKG/vG",
-	"Ph0cgEnGllyK9hJQbJq0kmkyDCGouenpq0qO91eKbGTK57tzSHkMVACXcCcxGXJLd65laZ8OFwVD91ge",
-	"h+ZYC5TbWXhOLj4cWcjy3pe4NSYyqodv77u0dop7X6Q/2DS//2I0jcEjrODvgWIfOotAyGspyYJtgzJu",
-	"STRL07peH+K41Ft9ewJaJ1oi90e+BATCECClFdczkpmxjHvZqsXY8PngYwEqTfeyOjobYDN9l5M++Jg8",
-	"U3oy22kWhaXEUg2oyTA6COwFADhkShPzVjnRoZTs3WP0JZOTWSqhG/gQqsOm08NetEw1oXoCkcyG8IXc",
-	"sgwkFhO2Tw24YOA75u/uO08wjnj/zPzv//lf/7ufKPHOgPLI81QqBslcmNMJGVMZFVfqPEgrxFowSJmF",
-	"4g7iO/7TjJ0iogcy/+k6CZJN8Ouj8UhuIAVpRdPFxP73XMq03Fo5BOkBGNJJQ++ct+bPCGmQpkE12yCU",
-	"Vuz/Dw2LUYFp5US1YQzqYWWuN7k+jAWhV3ZDTAkczDIjdnkIE4kCGCvQpmAn+geW8g38El9AM5ullIkt",
-	"YVKErjEAX6T8YtdRW+DkkVgHLXSkSX9YaFEcCk9tdfvHJRETPYixU90t0o5g51aunlgCO01YcwSRuqgL",
-	"qBJgLjkPWr8dvjHTuaA8vpALmc3ZOmplTXVG51dTMAgUFi+hwaA2gMmmZHHRcmF0xWUG0MZUkA21IHyw",
-	"wadkmjFo9T4limllE+49ZonPkDevAsQdVTxhl6JIjjPDulF99Yt34GFXMDMoS8pZlDAH26opu453G+4H",
-	"UdVQoHl4b3/7HVtwF92nvyJ3RXFJzZpHiYj1/O9xwzQ2q1OaRsuBn9ouARCIRTQWiAtHbf2UKj1RjIlB",
-	"zgq1kTKduC7+9UZSUL7rcoV9zQHAdmlphF5/XV1pGotAP9cEGMhmSxsbIOHqCiynFXVZxgg38fLi3Vs3",
-	"YgTvvJSO0DezoJLWlmJIeikFBuflZtPgR6o7INqbrNldDt36jsnCbIAg7l/a0gjbuTWtbmMLox9BpLsj",
-	"c9d+ysJyP05CANV0gjZq5wq4kZ9RTV/jKz1C+kzQWRoLKEI4BlK9sT9JAEPau+VlUYTVi3Jsq37TzVqd",
-	"JdWfrtf+jT0bNG5XMmUTT3BU3uAqo0B1F2S1KD22+C0B/HLk3u10nZygPKdYnDLzDYvg+5X7nsPhjxig",
-	"VxY3LBrFduhEpTJFD0kEVbD7djcZ2+Y1zYPnimWqsUCyR2uQmPEDsF3Q5BBHJzO2k+AplIr1g1TCzgZI",
-	"ux2mde0PCZKVHJC33vArJsqG5YAkTOwmOsMWnxFHoEh33tsZqBBYZAwFOpLA6wQaAaECuoNnmhto2ZlO",
-	"/ptlcgKHJ2OaiXhTnHYStFG2tRm/Rex+al0683raP+4b7nityD04xb2+4Y99vWO8/SEe6vUfeMF2x2gL",
-	"OBjyq7WxXkjdMVSWcLKfjd5yGJ7jwYCMrrWa++cB4Ix+Ssfcq89no47XPHOPtpT9zsnR2jVWJ/2ZbcLQ",
-	"A2PX8U5OjB+7fV5ecR+Qq/U8UZBNb7sGWRfB9OvpOeTwu75TlKiUqpXvw48Y7GDB0zU7JRConkJQcgp/",
-	"Ui4alyuWjFFFhkvxUoSY4YAW67K9AvjpKXgY7acshg8TOtsR35zI4kxYdduatDCXNdUQwY1DQBkau7gN",
-	"lvK1XRJwJBlyBr7VetXvHbyrKgu9Y3eFZdQLlLHiaERjYzoGxH3Uf2yfh8DigF4PGD+HIvG5LSMnYLyc",
-	"jrqhHo9uO3fiKga2dBtCy5628MAGpAeauRGTdZD++TocfgB3vE3zpTInj6acKowXFWpy+YSekosiZ8Gm",
-	"3SqWLhAaSXkYQis+bKQBIG29Z/lSUGHFARdeVqSMXjNl/fpES7n38Xfr8NJIn97Hv/JWbKWfK5WzxCrK",
-	"/XR8VDQjlnhDbDOlHAAdghamtn4Kw0uI8bABvwAiAQjyPGHrjQRwj5MXbHfaB8vxQzidQ8zWYk3uwmzF",
-	"0X+mgi4hxjJob8qvfd67VKL18P2qTv32dy5ubi4bsxHhJy9xiriYjc+6DdiBzlHt9FtPyryRRE77YGMq",
-	"p+8P3dhvJmiJ72oaZiyVYqmaILZLGXvN341AeJfgu5srgkvxy/YQb/GoefPjhmdMDVrpxsjYPM0TNpnt",
-	"5NWEi0kDbK8vXCgur/mKZktWS0GTW2E2K2FCc5oq226baLmlWWKBtjC7Scb9TldNC41sXwKwKQZqjtcZ",
-	"NXvQSsESdOoZ4DWBB1vw6kDtITxRdUPia8+F5j7PFTu3DSLgHoY0xmGe2sZawk3GrrnM1USxecb0pCHz",
-	"A0qA4IkQTglqljOpMY/QMPZ8zjbmJMJnEPqnd6ZAnzbykNiJzxH7nD9VM5mLtiOl5EK7FIxYWKIi3DyK",
-	"nCJ8QagNyTtwNnN8x36aFkeZXjHhO/FF46M9kq5fsF2RZK3yxYJ/bGgYSAEaMM/gtNG5DrRG3Kv4MmAD",
-	"twhD2tZuaiDz9ewWd3jpd89uYy/YzjYZi8WLrkpln7i8QWK6jw75ZfJnviyUm6Rjhc+GBZMO1DHuUKf4",
-	"ycvFlqI2y0/QF/ndU5LQnRqTLWNXNvfgZykSav0aUGSmzv3B4x4QwXa6U2Sdz1cuMXDPArcXbPcLlNYN",
-	"qGsrvdOvnC14pbbChkr/nYKI1nV+Lja53qe8sEgxVhpWH1xIeZqC8FJ+temW7k7JjzIzVzak3omE0GTN",
-	"EYT2kJVG2vdYbv/iwDW3731qWtCDXbafQ1DjBdvt7RsD+vv6w16w3XHakzTYHAEzdvNh6Cd68G3cTxQD",
-	"zemwCMo0WCAFSIzy7/Ujqsm7HQXyOZLG3zgV6CpgHt3hsg4H6L1Te6B5weua1kAtPRBJfRyXNTf3nm7L",
-	"Pgov7F8uMGOG3wDbtWvFUNDEKpb/PgrxkN0LNdQeyuVb7CLcJOC7cW+gjkqitoZnKZ5w6BXLdi0HrAaX",
-	"uAU3kG0Avz0lL6V2P7mkdi1904UDb1bfWnfozepfHHizxtXsoSqN1Ywi/ZCU7mwDE61uhTdtO5jIccIa",
-	"WZvA3YFI3oTUHf1Qfxqb+5R42sfhArQuXT9tMLK4dokqKITWFTF6Mvqfv56dfPfht/vj7z796fLytPjX",
-	"n//j35rXbTz6eLKCCrSRjzoKQtdGtoPq//YZlIuwj3pM6ExeM9sgFWuKpGBkxtMUe0eEWITfeSzCAmrx",
-	"/oPTx2dV+N/aPpSbQ7n/F2sSFd+r5rX3AqGSRmRuyF4MHGZoF29FmRekTPVOTbouVdeAw96t2Jg4dpET",
-	"KdJd3Hk7dCLY9petMSntgENcfKP5OBfB9h4numN1ywqIu+OcQ1GqBmetRVmJwbuVvmBhXHgM3K+SXdfI",
-	"y839BIrV6r9SQ3YEwLiHJQPDfBFMb0+UrkA0RubZJC+j7NPAl9VzN66d3mCHK3MKFiUmon/iCzbfzVN2",
-	"kbJYS52EbTI2H+wGq7quY75BXSRVr/v7YJsrfNcyYxPfFF1FVUX7W2fCL5TVN37oF0h0KUk1mxvDg2Yu",
-	"j/s3c/G74EmM19JD6sW6MRKGiTO+RMsG5h1pWD0Pn2hoYNDWClsuNCKTbqnrx2fVRPDyPjxzzjLXp6vc",
-	"c9w30QGbWSROK0cPtswgk5ewVDHIIupb3M/04EhSrZ6nYPGR+2LSDdzuSsGLakzPL3VW7EDYLx/CI/h7",
-	"Kqf6rl0/EfaOt+eNszX8hGy0kmmCp8ypVwuapsZ+s51QTpuDh1H4iUqoBhvBeLyGcclJALaTBcO1RRHx",
-	"3sZcNN3eeBS1O6thVwHbhgO6/+XYTa9sfYdAEkFxyOSKGRPG/O+Hlsa3e8y+MtdzBOssrQZIFPuH7vbG",
-	"sDAWQqOBUdZcv3/7LKamWM26rKZ79TyCVT7QSihUsbswDn6SEcwdM4H1Rje1DX+/UTpjdE3mNE0b+hYB",
-	"KWI5UflmkzGl4iqguVl2XvnC+nzfFg8LLK0uH1cH9yx3xW8O09vxlWb9GGE205RpsqE8iVsLKWdCuy4d",
-	"Tfg9jd2Oy8ZGXV6ZNYfUCY2B/b7mSFN72MJUmiiZZ7GStTVk7SRjYhRDYhG2nlhsruL9sjgzN7lhHdvs",
-	"EC7yKirDTCa74MGG7JU5T1wvqnjDXNsYtn8LVSYSoz9mDWWSLQgyNWiUPoAmWLDaxAnu5yjUCl/baucN",
-	"LBu2ogFNJ7fnU/XEtGgYvQViSuZ6Lted8eZX9rFP4xGm4A49qJuMr2m2q5yYSOJD2G0PYOCKHKVzkvDF",
-	"gmWuihu1QXd9k5bruxW6Z5NnG6mamrK6llxNym4r10LRefsDyixi0+7sW22eN3SIQm6KJzRbj3RD+1fo",
-	"hx2V/KB+r5lmGTTiAtwxPmfn3p0AAVmSArIO5K/Eb4BeeQ/v5BUT3pXbu9IF8iEiLFiphQ+FTLEgftmK",
-	"0xIkU5Rv2KKtV6PNXlw/lesrWOborVs/etFy/UASRRUkuRxaS2g0i0irLZx4f0i+C3wh3kVW6UnKBev/",
-	"tadS6Z+4iJq5rq1bs79YZ3kteeBd0BDOwlEMbUcQ/HqirvjmRG5w7BO4bYwAMiN3NHgNWpf6xvWgSHNV",
-	"NE6AUgp0dGr0h9I58ODYNS6Fa6y/A0F2w4UH2zQu9t9PJl4E+pNcHsMelcu7N0Ll/sB6xbHrnYVQyzy/",
-	"PdhYBb3uoBKLzq1DvcErfLRE3DtPex2eP9rzQsbYbcjpnbmsn0capTngaQ/4+hKnvnMvHa1/RUc6o13f",
-	"YVmIR6t5uPtqhxIFRxC1tRndqdAtUbO3+K3MaS8R/C44DUUjT5qcSAEpAPDf24yDM3eRp+nJXAqdyTTq",
-	"VWuq995HrLO11ef6yzQj3rsRbVO2Z0E5UuQPLYzWCXx9tPryz6SsHMnYn2dZFLyxmVlLKVsxOJxyOTcX",
-	"1j83/XpKlKYiUbaebBdcE1CUia8AVJrzRX5rXntCKMly4SGebWiZAng7JN5eCq7IFdto+0csvIxVyT/o",
-	"kU1WlMk/ePxNfXdhBd7kaWzBuWop5m08JjLjSy4au1BlVMvsK+XjZNA92f1jwbGw2ckKIzzMeQb/dRoH",
-	"M8zy7mP52n7nB6GzuiyzJ84SPi4mbj/eyDlm3Y5x9vwedFkT7YxsPvEqsz6bAUk/0r3ThMTQwlTBz3GS",
-	"8eONNKtf0P/9s/P3FNeEb/rNJmCXRXf/JdteJH/PlXYB2gHzxvCC8wC3phTypWDJ04wlXF/AW2VP18Az",
-	"mYURuV4Ab0/Ikl8zgX3mwcZIyoB0gyiotsMu1sFPKrZhL9n2+zxZssHrHE/p/uEjZBupIvY1wdBBn/Tt",
-	"o9REhgMPByAJs6UawANtTcqsGTELXBzX3Z0EcOGfu6ddMnMf5vXxvZql4L4Wfqxp43fy6qk3IYcywIZP",
-	"HNpd6yR38uri9XMAYGoDZtRZ3mNpbb1414BvwZi7/TTv5jYVAaRDBe2hXz53Gdiozxq8V/V83QBu316Q",
-	"5Wh3iT2e+QqIgaxx1Bz5IWsT0wE6J7eX+KtVlQwVM/0kRJXK48qK8iTGg2RH2J1ncD7ynu3VhkPXRDjx",
-	"225GdK2cGoLirmkTBzuhcn7jdLiuqOUv/iS3LDuZU+XQXdWYJHzJNdZNcCFYRla7zYoJdUqsUgVlStj+",
-	"dk0T36cRQKYqouRh50z3b8o65KjVuzoO5Jj9G5cfrZt1YHINAiYrt6LusUJha8NbOVPH5/bjdDxby2sG",
-	"eWlsW3Qhhd4TbEfmVJyH2kKt1bFvtm47NCOkWqxxtC8YeHD/0V8effvwm0d/iVULNGLYNnZ5hK0tIWcP",
-	"uWDuEuZrH83s9w8EtoeuP0AKOtikg02sPZF6DqusPSbEzkF1jTeAm1PxD6KVvsh1nrFzn8rHi6K/RDLM",
-	"5MPP9M+4/1JTe+s1tRd1CBlpmxnKg2tsewPO/M5Ka/uKtDomXH+Iir/ya0YYhxQPSlyEFeoXgJBIt7u7",
-	"ObR7Mmck2r0vFK59uEnhPDg+PWDHXxnWG3iN+ahc6M58XF6Ah+Uk8/95ean+88O//6f7j7655ezEjEVc",
-	"q5d9d6+yIDiBhhV5DUVhN6Kt46ef4rMHGL8ReK80X1ZVm6HqVz5LuYo0uHyNPwRtEp3KbwQWKt5l2K5S",
-	"NWTKqGITY5Oo+r61mdbDTHxL0ySlM5Y2VnWU6LdFCPZf0EKYra9Zdk7un56dnh24nsVn+yckIoP8rXjz",
-	"04eqmFXmusGM9RJ9ZkSu+IynXO8Gj1i8WR9RM7qujFU1ic2ONRynN1QzUCoulOJLsYfz0SaH7uOV00bJ",
-	"atZqOfRcpMKV8YwhT2wcarsyKwIf52htLmRGXA7+JGELmqf6AAwPSyM+0JG34NbyHbzzzrxScwj71Sp/",
-	"umt7erYvqShjmkB7RfBfWb+VXmXM9sBTmCGNafz1+38uxTzPsqDepB8AQM/S//FoQXk6sV1Ce5iDBOzi",
-	"pXRN4xImdiDjUjmnKTZ+jEu5PVUKKSa5oNeUp8ZQ739o/aa9Eu+D9+tH95didmPbPttpUtNgcaZWkoud",
-	"S7w9LZWmb1g2WXNhHcPdAA29Nyjokjrk+8PwH/qqQrYz9GtbUnibEZLDWnC3Teqd3Lzf3FjEvRprd57H",
-	"apx7SGzd3tQbulsD2+Z3G2tvWNdfQj/TzfOJdGp6e2KXVecb4xOYt3COcQZw2LpIQ4uyU486hJo9Pfnv",
-	"s5PvPvzJ/sfJh6/dn3pWkKYDYiaNSUEw7fhW+WS3uitBXdn6A0YE+6jJhi6Zq9Ln6hyxFWVQym8eaIco",
-	"eVWUnfnqZew37DoNY0G8xa6aUzFnmMSUC2ipFc2febUV71i2boPoLOAWVhQb36bmH+A7pKE3HdQaRXdu",
-	"fr41ie0X6s5PtbUWlO0UuWSxyYMbbMHYJKMNorzlLsCXM/N2N4JK/LpPpczKpaJ1KmuNvnBe4dvViURp",
-	"izGbS2C7MDctjdbyN/rkf1kxcJ1UNgoyE93nFJntMKGxscFliUi4WBMaq4mQxDzpanGMLedQXceo4NL5",
-	"CrRh5JIne0JljUfymmUZT7q9Vn7RXvk3IPLEk0FV0PBCU7lwkQvWcIrc4gbBMXeM7dGY7Jg2A0Nr20m+",
-	"GY1HWCAFA1ORTPCfXFxLPm9IhowrVjUPGBU78s0ZwQby6sgb46YaiirBtiP7C83AgshyhegfTGiWbTKu",
-	"4lPy4meyT5538XafbOzS02G/UD8lv9MNhAVsUmKx+NY0naqQuXuJg0PKMeqy5S5KMmpU7J0EHplP3zTa",
-	"2qvHwbRtFJ09DJLeFs++NlXvAaArbPNaHHOoakjExUEIzstcVlB3x5PzMky1+etXygPZrunHkMTQ9+k2",
-	"/VMLG3xfqCa1ipOkR9TrqX0M1exOwACnih16OVUv5M1JvlFEyyXoAfGyNXfpREMmP7qy2FuQuWahxn6B",
-	"m8Tph+5dO4ZIdAxwlwLR0nCwOPRzGSoM7YvHEYWBtl/mMblYjMkmY2aTicyI03LK3vFv+ns/ayZDpc0K",
-	"wgXplYqqNy2i6+wYxkYn9OhZf4PkboBaqQeHwvdr+EptkvUpJjRHJGsE1CjuxcHYEUt88RDEwDEMs6IJ",
-	"pofZUElfQCAQGQPrw+07s87cq4u5llk59aFXpmGleKke091kcpayRhueK7LNpFg6DywxumUJq7BAjrHl",
-	"l8bEB7/7AsrZfllhQx0w5xVRcs2wu6iQ/htcXQq/J0+IhdRQ5IqxDQwmBfMoiTuyotfVwrbWmxRHeY0z",
-	"bViEIserUmgidMYrfRRPCfajzxgRzKyHWsmtOCe2VGGiGLoykGSbCqgdSuKR9s0t1yCGuy6SPitqElcu",
-	"vgANYi1++Dk580leGQNYKdeOrfNIVK4KN3S42kFvHM+HH7pPftPtbDHPWwzpOU1TO7UEMje3Mk8T+xcb",
-	"Xsl2kywXgKsOfLoG9VDIUB702kPwi1taY6gpA+5fJ/KG6RKO8YM3GvQJt3L9NQv77YM1Cz+zoZrFMznP",
-	"48CqF6WSUHPr/I+3r14OxZYJhsJDWB8n6HwKUXyZrRFxsTT+nxI5V/dcNeqJK8dZJ39+UsZnHKPfa0wc",
-	"Wpph0CxPXVNnxPW7FHgWodmOzVP2A86YYFSv0NmqT8kPcJbt2XKhUCAa2/SUS4R8EiWeCsP4YzNqypVm",
-	"CUrcPZfwBdtlUWsoyeRm4+KMzb5HmVoAS0XmVBi1Al60QHgy1ySVypxWKrC5NZnlGhvhLcjf5Qy99mY/",
-	"GrLY3J0zmbFVFA30J37NipsJcSKFpStYP1FRMFyKeIGTXbjEYZNAqCpGU5YQKtg2jgrpKuAiZdEB+hDA",
-	"gQoESS5Qha9w7YvUNLg/h95EdgcbMCrMBLhYTgroux4qUy4gQSlbs6TIkFYNqT4ok2A/i2dxkpDUGCwh",
-	"7DX8YrQNt2nQKsxNn+xKGCxNl1ZlWuOAXe2eNM6izlJt0ixY3doR6b2eTsZMWrilKKKXWzF2osu9WdTW",
-	"x9mw0Dqahwi+JbfCjVASMf4YZYwmY8uvclGSm8pYDdCEHsHGI1jSMiY1BNuy7Als9CaTa6lZYjb7nKy5",
-	"MhLiiQsqWYYpFFKI6+EJsUTbk1MG/aU2MgMDjcYjEAHQUB2+3+GHjq/b6wCi1zF1weSzTObLVR9+BR61",
-	"6B+VMavsUdvMHux58G3vroH+t71Pe6wkA4g5U9Fb+Rd7h0GOz0JmV0Qu8LKzEUda/U0wmg0HcEPKXiHu",
-	"Q0Qi0my+4td99PNoTwkqpOBzmhZglk3o8RAnh2nlCgDtn5D/VGm+hGvnP1dUJCm7Z/5w2mKCNtRXZHSh",
-	"yyiguugEEOjDEYBhn3o6JOPPJaF+GDdRc3oTnZ8vnEe4qdczFHFNGq2nIlCX5kuyZlSoIg7mQ9d9fda/",
-	"9cZww41opgvc20FzXc/hLaQ0YrO05W7U8mBsVPC6wWW8V6PWTQGn2lzvpyPH35AgBevNhf5Q/1ZA/qYp",
-	"wiuW82eHZc1Wc2GHZcDGRD3sSV1a+Kr7cJ1Ko5cm4k9rIQ5qvBU5BqUzFezPuJDOZTE4DDLOSgQ6Xw3N",
-	"ZgqyGeqCSet0YkPX1v+JPtNvv3lU8qE+POu8bd04LdQfEkfAq+9OwgehMN6jJayxaRl4wZhWRX+Vbx6R",
-	"F/z7U3Lhq2mxUYR5qjnHB/JMHKqz6n+jVMq/PtQjg0a2zM2/TgnoxiLdeRhYMw1jMACkNFw6jo6Ss7Dv",
-	"5YavvKRr1p+UoiwvQs3cnYselyo8CrcMZIU3qRQXApFwQaGQi6LhRamg5pvoDSn4LazM6/qCAI67X5RK",
-	"a5HITQHovnShrVvBOlygYzEYDGa91GkTZNrjbwaUU31b1wlDzKAIdb6C2IOFFr4CmDEUFJaq+6Di8sJj",
-	"tuKpWwVu2oOrwh6c1efRqZPqorTUUPSVQqYqUO9qtXOWN+37dvpYNUBSmthuJZ2cuKEZXbclGtQSBJ7h",
-	"wIjFB/LIr/5MJrsiMqXZGoznPHMOOerh88Hbz7Vi6cKZkIX1+sSx2Rr9YmpMbBsQ9FMwkvIrFkk5CPDR",
-	"ov62Nd38ilP/sD8ydggl1OekumzvoJ/NlvHlSvdL7/DNFMIgZhi6PD27H+m0UMkpoHMts3JQ5iui5jIz",
-	"izvbEWfudC5oUN67tt1DemS8m6sFVOKd0mxt5N56E3FE/1VC4zKvfkNHDut6qXDzo+/uP34Qy/9uuJuf",
-	"8cWi1RofYMO2ximGGerhp+o2+0JHEat8+xK7THgLOYW+5LW0BX3HwYTHnelBUJwU7RpdHY+iDdWRSsdn",
-	"UmuWFILIt28CLQEgRo3QOw0FVCfSMwzVspEyuxoMVTWsbHSRyXU0qII5HGBKV6/BqE9jIK5Ec7mqs2C+",
-	"UgcWWR5UK9oIdeExZyLUdabKhY7Tf6EaUGCycXMpKA5yBBzWwlq7Uwxk68AQB9qcw6T+K4/aWymRxUam",
-	"Dc6rgN077OziO8VbzdQcJ9fsdkvnh9bnYV/RSUFkXWDgb7bDjk1AIYBG5BypMbftnbq3Gjb0DRbrD0dO",
-	"TGXE1/vMIQMQyM2Zs6MhBHTU+v8Srep3HQkx64bRLOUsI9Z4G4om0bCA7wPP6YAVvKX7qJnuAKLuKIeT",
-	"L5mKYQn/I6dp+bwoVPEY/CIFa2hzBlZ3pEYGg/p+ibYuBc4Z6OZXfDnOfPsldxVvDY9x1Ni9BcLRA6y7",
-	"8QLnMHQM2bBMQWfrD0O0nB8zuSb346He2tFqV24LD3X5xeo8A8e3ZY6gz4nd3cq6VjbnQxfzHu4BdqcA",
-	"O+PYaOhdOY7x0309yJb0o6lXwVJ8BlqWpeZAZcvPaZjO9bfSRV3v/m0ZH7NUgftZckqu74PPSUkixdjY",
-	"klitPtsZzcBnLWHjitkORJatvyznQDhF35wXuMZGkM8YL8Kr3fWR+KkEby6Cl52STcavqWa23BGTIuQC",
-	"PJ8QQZLZmIDu7+qkA7C6sXOGQm+NNIVpVk1GL8JwICNzMHJlD318GnyO+BaRKOjbZ2TDMrLGwgCCCBIQ",
-	"yzhaT+P4GO3Z9K5ZcUG7GhjPKTngX4l057MTrRfeQga6GI9e8QimGgfkvs7z4BcYO6UOfCeuSGDSd0SF",
-	"SGIoDwgYQwkikBDF9DlRDC9vTWcpTBT+ITfxfAoLHdOqPJWC1c8XJz8bk4UkHKMQa/OvnlUHie8tGQnD",
-	"GTUDs/eL9BdJEhkl3KYvTQpAuQieF/xWePfXHugNsO9SOr8qB086G681lT6/YQsubON1s1VlPABltGWa",
-	"EnxbNWg0zZ1vnwOS5YK7AWiaugyGVC6bvqeznUtUjaAgtrSB1VynrGU56qra+zfPcZWL9vNXHPN1bTJv",
-	"lMZrLlPUX3tfrH9zr3S6fuFHN5lAT7IsaNtvlxY+fn2V4ghDo8t8vgoCoz4mOraoHLbFEjSOwVBqVggw",
-	"uETMXme5WCqykmniKxuhVz4aYeh/xtA0ApFkmQRwZ/PeVw7+tCFSPXFBSBU3AWWufQ9lFaC/zalIeGJv",
-	"PexCSlNrB8b6t89XbEK3NGOTAK2n/mDCxG6iM8rjqkJdvFeizptMrrnChtlaEvhSQzeSpbDu9AEBXzAW",
-	"J9CGt7+ox6JYke4GD+a7FQ16awO4QBlLJobYlGom5hEt5i1mlcAyFdsqhbZmcUsM7JtqDCwaBAvo4GKi",
-	"V5AWai/Jat0u6AZGXcBcl47xo5DkTWRYoTCBsAPT0bKpTrVB5ZuNzLQ9cv5TzuNvhUiTbwYJ+G+WyQkA",
-	"mGfMLHK8sqkvh/P20ZJJxpbdI1wQfOycsBwkjCIsPzHS4+Q+ROv3gPzNokUuC/6RJSjpUFdHxStQbaEC",
-	"1rHreBQwzIee3qPwINT5Pc2XCnqwpZyqSo0cpJZTsbPoSWROFTv3nemMHt6YZtEniNPWRGwcFgy0Von1",
-	"11P2yTht8HtXnTsRbDyuHUYzeXnx7m3/6vmMzRnfdIMLvHHPwTtFtezQoj7MNw/6o/s6slKmnycrqhAU",
-	"m3UMR0FY7HbXboKClv2dBF3Fex0DvzGfjleU1DmTeeidttonkJrgH4U8l80mNcoK11hmQR345n0LL47J",
-	"uIAiBqDoQXVUQ13HERnSTalxldQq1hUW3QXtCdU4r/lKKiba0dd6Zzt34oJZurpzZ93UDnI/+vW5kxxU",
-	"N/phRwfpH3RwzCuvB/cOKlgmgkNo/+/k5MNvD8YPv/vUy+Hz0ByXR2ctUIRjkgtz2ULiE1hAFpEQzaEZ",
-	"WxqLCEoV3T0sM3x31MBasVVpAEs+vJFykxwKoZX3Q082OmRv+GRzqJvgk28NIRkkVxNMcjjrzr7Oke06",
-	"RAzEdv8uBEKEjiPoCw2zu1O9IULT3kIwOr++4rAB0TnubZyxuVyjFVAkxjrwiEJ7mFMBaoO6QtBA9LZw",
-	"QYyQOLVw0DRBnG49RvxnhCbFcmmuV5fi0YPvyDSjmmFzmwn7OGcsYcl0bJ2CZGrPUgBlPR1XcbOLgeC7",
-	"zgcIrVISbiyZxMZBLkVZ/4GXU+6ASJzVBeSP0O1ijK9iqGhMIYJz3guMvAnjzFahQUUgX7MxLjEU7gFy",
-	"bQJeXggeFPCxs51mLrySMbWRwphqh8E47nMbtOKivwlbT8GuaZt8MNshzvs1g3iP57SxBWcB7BgpyZqK",
-	"XYPnKmlt5t+z4G27opo5dJzA6o16ausY6/sgq/fE7PRrx6vgnYducxQpvQoYusk1gk1ARMfFrXgdSBT8",
-	"qpAvwUQgQ1ZUmauZJYdSO7zqMHZH29K6OCRnfUHG0TNc5vYaPwyrlKtIkaNc9kV/v7u76JGGY17yxaw+",
-	"jwse6Tn8cnfzGnyx44tHS5m81cYZN9jw4qjC+PfWmaKZWwLzJcgDu2JG1VkziA+EfRtHQcUb6Ehl8yqu",
-	"EQUezGojeHA0xUOs7tLv57uSqQ2Hb6lycGANgCePzyYxcLwfHRbCXK6Nsmj1KTfOV8S5POOBl3po57vv",
-	"7Dh9Hi78dBGK8cdJuCJ9/dwV8eE/MfaLXwzu18YTHxk7KnuYkuk1SyAAXN/mhftzJdgQK37BcIuPvtjI",
-	"kksOgCCvYtqj70G6r4crj+plYYVm3L/gn7CjGa5SclwkKGBj4XgOQY9OkhCzxjhzpaVkzzHymAfXYb+M",
-	"SxqrR4jxI5SdJFdsd472XDHr4iX/tzHBw1/8xb48CY9/PVuBpjnrTuZEhnCP2wlGGcviATm5hO03xiNo",
-	"XhlKqGsO0D1R8SO113SGNA7PzIIEsAL1hLzUloMSCRXv84xpi+F2TVOeeKTFIo26Wa5/c/bo2zjga3ta",
-	"tS1f/J7DMY3I2GL7VSxrBoz74JmitP/B2bC8nzgMkh3BOu7Knydv2LW8YglmAyYSgg9gMQwbeR2t+XtW",
-	"TApsFRhkxnYSKnRlyYoLhG1LX+fncEpnMscesEX1hX+nR6Pn4vvj0t548DGYzYfmrd4zy8bClpqjFq3F",
-	"BsiGwUAOiwUXDfmfBdKfL20HuaMY+ivMSXE9cBjPimsgatDTXMumsoWwzJwrovhS0HQmP94zL8U/14Gb",
-	"8F7VbVbM2xKyGUShQyeNQBncCCTB/uXfGQNk3Li0kwttHX/gjPKIllwRqswpxgZZiMRAidHs88yiHGyo",
-	"UgwTCOrdghyAHVzs5irnWpW4wQvJh+3y8aDCb83XTObdcfZ3+FzQIa3poP5siXCX14ymVMxR4xqWyeE/",
-	"GbSMu7FQzU36yPbrQndsN48lYqBHprQDBzlkynt5J/6YEgnPfMZxz66Q1Qn8VkP1L7SRHh/yyku9Z5b9",
-	"oT6HD7VZHMOpVNuZu/UplcjZ36UU2+z+fqXS28dxKx3ew3IQozo5EoEigttIYQaxNc0sYIwvJW0T8dCd",
-	"n6bNtQgRXCV31lp6hrXLMpuUbb8U27O3TOu4NUDTzYpO5isqRKnqLlCNZkx3PQE9LZw20wrNNiCp+QgK",
-	"WXNkv5YzHWlo16KedZog2KPCZqxOEuukqSsoa/pxQrVma+sPiz9RUBD5HX6bWKylYr06cdOUTVWHf/iS",
-	"890EjHAVX5OOtNzYCxoSa4Gs9h0/QFfr7XQpe1s8Umw/E64zdas0gyoL1xmqcrTGlcPYdK6aFrWBFSo8",
-	"VmKo+HmsckKUm9t5oXrAolvUJqkO0ae8tLsLTcoNvvftXFDf90Z2bxznLq7dCOVj9JKxRJGQceMG9Wd5",
-	"awS94LgOu8B19mu+gTtkUJvoDhM/ft0UdvI3jzsRg6o3UVE40uvVYoLFqI86X/xyd/W6u4Bvc2HMH2WL",
-	"WHoUmETvq7r04EvBklI/9Vjt89glma65yFUpTGEOVBXsrtJo7OQ/DqyM3qPDGJEZObnvyqPfbphIYhK5",
-	"qcdB4nuAKBvzcm5SyKhayDwjW8auVKnNyloKvRqXOnb0hpsHEp/RaO7ClotEbptJHaPqwtiVR5wEUgxd",
-	"Qm7PIzBrywKK1LxClwwrtxhJ+YJpvmaumKk/9b8AmZ1RRzebMa5/9FJzi1HbMrg35lLpQQ0wi7fiXTCh",
-	"8X+mMUnOV43ZIjIsgE+qOATQ/GKesQSREuJFxYMpbSYSWv1UsOYjzZ17jqM0jVWdmZWArHIRsHyAELGH",
-	"sw1HCggMJllaoOo2jWub3cgq++tbIBj6K1vm8cDt6py5bC6FXO/KTaw3GVvzHOHSzU/zXGm5jjp03XfN",
-	"OM0NCLY8TbEuZ8aYAMkUJODisSIMMu0yNr+SgkHFtN5Ksq023rdBHNdsSVGeAJAGBGWcCKiHeFIuGM06",
-	"OTqa22LfjTL3hUUTttGAYD5KkgW1XcfNbLhWro+jzLN2O99IxITu9iPXvRylF7C+fMzCPhpkDqdsoUmu",
-	"cpqmO2I4eOzgVh58i5eLg42VCd35nTFmqRRuCdbYjw87EJodB+N0gEkarPi4vHXl6VVXqpH1rYT/IpX7",
-	"SmWAf72mnXrt93myZPq5exrjdoE06JRhgfAYfhkg/GJbtSrzucR1CTGw8w2e60nDBXSEIarBHreolaGD",
-	"aR/lciptWfQE5dnCZhK4e2O+sqNjUj44aCyG+Gg8WjJjQAEd603KEPdjPGLrGUswEoJGlIW0gw9lVFwZ",
-	"pW1tvwH/MXH9stWGsfnKrF1GhV925f6Q+g/JeQbYRplCX9Yc6i0V5NYkDGa7zhWgp82onq9gLOjqBVTQ",
-	"FPYoetXhKrz1KDT99Eu7diVT+OGDuqpcDsgOS/KBa2Uy22kWTQl8F4F9MKxqBLZDFgaoma7cnmq2Zog2",
-	"WTqViLMSTU+UWViEA8aZuR+hRgTN+HYqoBtKHzpiViOgT7wH7Os4MoVFUEGZbVN55DXLUrqJpI3kCZcT",
-	"jyDVQ17hGwWAVB8JDk6kbcY1m9xf7fHS4/WQl5JJxmjftn5Mab6musn/BUe456eGrOKg9cNwlHWBDC7a",
-	"BqrKS1Nb3doeeQrD0d1yjEtsU2GJcEljktizbpkRM2tj95JI8I03MXN3PFJczFn/1AstNU37DfgjX+YZ",
-	"gtZA8f2eCRB2xDFOuXGJ3GiRRuxizqzDtl/r9GzJhmlc+Epc+fZ6N01TpsmGNoCeHqTn1b7GskzGoHDA",
-	"DenFru00T3nKkuJakJlLlrGp0z3h30qioXXYLfTYzM22QRKWIO7dnkOhozN0AkfGc8hVFpdx3fPbWN6Z",
-	"9JY1TYWQT2la9M7hYsEyJuZQCN6TEKyv6HXUEGIJTxqAW0SUf7c7YzJjc5orFm4xSThLetLlGGVi9Ae1",
-	"j4wNNNjKTta+7lm52JhxcaSL+Ybs55euWUEOjmzlyDcKmL39NijBe/ttvLDunSxSkba/1fLBZb5paZA0",
-	"9paqzZQnPDknZj926LERTen9QxxzK5kj4MMg51wkdypk+N+hRndjmtm/gOp1gJoVO2kF3GRPRFa4zK+4",
-	"CPrfTK0AmkDy1TSOZmp770RzVqMDlbFDzDO28iWjm9XYdwPCnJBt0GV0JnMdh4ePdvP5xXxoTJJKU58p",
-	"hjt/PfswdYLAgxtDzgkscc++Ph6L0y1DbCt+WUm65vV9YB83PGNqUHbwlW2Z7xwXBTDsBKsDXdp21OYv",
-	"Pz0ZlGr8rgZDa5vNNaQU96jvlJjNqeouiM7Mrlx1Z9L/zFwdX1FKFZ1yZWdhjT1ZzTu696VpGaL3rflL",
-	"WPxy4xnmjU2WWjoVtM7WUf8WHwdEn2UM5pBpMtv5tva+AmEg0vFRs9Jt31+PwQuUD0tR9/M/JJuqYIG7",
-	"SKfyox8hm7s0kztN5PaU7H+Qi7kMPst3mLP9qY2ut7X2I3Su+TW6n1OmG7qN+Pff2bM9wN/bKHmcnOh/",
-	"+IdJ+tLT/szDqK17Z+Z4lNMMi3WnJ9pQcDj/4zwGnwHzWr9zUKatxhf79tytRy6qDro4L5jLj83zjOvd",
-	"W7MWrnNVSRmLQAmXFagxmarZZH01ub4/+T//63+Dgg1LC45nRjMIhNuhV1pvwGSxt+IE/AAN0drqFfqV",
-	"QjQgRKhCOAWhM5maRwUDqPWgK1MPQj6BpbWQjT3RSl+/eP38SREdVi47ime2oF2Ng1rk8iKpwITHfyqb",
-	"aTu+FKUS6UpeuRqTZCfoms/hF/PvItlqTDKqLQCZGpMZhH1hKIat1M0aGSNLk1Qux5ciOFDmQx76yoV+",
-	"UrnEaYHn7/RSXIqvv34axL+//ppML3K9khn/b/jME/I9rCwp8QD5E60swJ8RSMHHtwHQqVjM80vR8N3L",
-	"/Ozs4dzXcQIDwN/YFD45vXd9/55jlXvAgOS59+VBYTbNmIWES4gxp+y8vpcJZzCl//H21UuCCBHv0Vj0",
-	"lTpmLeyf/pGXsMfL33XFxr4dOmBGXIpXwpiBMGFFpr8ZafJpOoaAtNLF38YkuOc/Tc/JNPj3FJpEQyhb",
-	"FFmDG9yhd3zNkJQ3Pz4lDx8+/A7SGt89PSU/S8F2YHRWshtt4qPLwxTE2vvm74IKefL+7TMyY4ongHNu",
-	"2QDBms16QZqCRUIx3/cIvVVgE+ypQIXa2kbxmBQYsKEbZmpWYXpu8fqm/7GlXP+/j9W06LiRMZ1nQiEq",
-	"B+LApwFYC+B+FejC0JMIpvfg7AE6yZRcM1gopXmaEpuJeSlcf3eqLajgWyYSMn2esPVGQg3tyQu2m1o0",
-	"YujqoiXJ2IZBU28gTtEFS9EGf/AIPGk2l3Pq+rVM7dTMfKY/vKPLqS9U3smcZIwmdgQt04T86dH9B38u",
-	"6JaCEZYq5uBnCNdkzaiAJB+7QT+AG/brrz0zfPfo8V9cAxCCJV3qiXn2nwRNAfJP7JbyTxzon5finycn",
-	"J/7/mwcfnZ2Rf5IpFwA7Mfm7kmI6JlP4F2zgBLy/U/JP3wPdYTbOGMzq3J+ljNn+Mn8CnEEuyLRoQTL9",
-	"M7ED3jcD5oJaccAS83Ehgzwc2FyAhUQ0DCIFOydTdDhNEWQFO3vYTz40n1zIbMaThMEEuFD5YsHn3Nxz",
-	"YCS7KRijn1hfCvxQNHJGtMmirtzwrx3hkRlBSD1ZyFw4isFbs6GQxZv5P3j5p1dcBT377Zcemy+tmV7J",
-	"ZGI+CIPiImBSm14R9pErrc7J9ML8OLVHi2tF8EXlPvad+Zi5FVM+1zDvgqsn/u/204YparPl+hzjI8WL",
-	"4IHeUkVA8hmeNyyK0wImxcHvPzCDbzKAOQGlaIKBLDNecC5sB3w46AgI5joeje0ucsD/m1aaJU3dOLC7",
-	"G7pLJU0mWspJSrMlK7EkV4j4WOB12ncfI7PZ/hIsmaxZwinA6FY/YIicgoRB0XUPDgN+6DEeEyuLijNB",
-	"CQJIyAUxMuGc/COXGuM606Lzjf/IQ8v6HoIUPqE0AIgrqDI598mWARrV2IsjkGXTN0xnu5ML8w/4NiTs",
-	"zZnAtqjc9TPKjDq3ofMVO3lweuZsh9Lfin5EkN0P2Bfh1X7x+nnQZvfJ6P7pGb4lN0zQDR89GT08vQ8f",
-	"N5wLGqa5sWnKMq3upXzB5rs5utmWTDekxJGEGT6iAOKZEVtNYWE5rA92TjVN5bJoN+U1LDItw3ZMv1LE",
-	"FhQYKV0r5ZPZpaDC6XJfKbyr4YyNUTJYLDDgfx7cyQ/PIB3zlLyxFErBjFa6tok+oJEJ6w9Wfh5KmufM",
-	"RXvhCLPJn6mS9nBTO1uEkdKgtnlvMJ2v2b2vp2Nft4ocYpUd71DlUjxPRk9GZj4/uZW/gJ0o5Y09+W30",
-	"4OzMgvRpi99d5XzzNzShugys8lDgfQHNu65xI1eMbc2B0iTPlogXkykNygQeBHMdgv4TFGo1UeGndc91",
-	"dwPDJ1+vabYLItFmXZfSKvVUV6UzrqzMiI1wovXmCzUxUxA42+jbJ+zaoSJZrq7vwIV58Idri9ATtsdp",
-	"iCYWj9xzPqNx55OuQ169d12KXWAIhSTDgpuu2O4UXYPgsjQPg+pbyAd8w5lXdKjt2kyMWNp4PFfEvFQm",
-	"qoGaMvL5sUlSxOfjtgzOk2MPvfU8WGmbhyyYkQTTVBr2R2aH0tTBV28hK6nHg+8hs+jThxsUMMVJahIu",
-	"FyAuIEQH5jAez2OIj3clE5sItvXVWqGUYHOZJaqQEtZWbxUQ39tn7kw4SMX8cXSJz008FyRG99u0apJ6",
-	"Lyq876OJjBIi49GlQUgKFLk1nsAlAppGx+/uWHWjpwUXvvukWBY91iGxn4tUD8pFtYDQnNOlR9dzwXS2",
-	"I1AQ1XjK3KH6AF1BYs3bX4miIqiMzVA4DKYhD03Nn6dATGGwu+wVuaUZagun5Adj0q4o6ibQTFgUZ4b4",
-	"BqtYZmXLdYrOkOXDj7cv7tPg0/8LtUe647nAv/GC7ayABovke5nsjsZtL9nWTuRT2S2ts5x9qrH5/SOz",
-	"uQ1wNOibyDABk3GNLAabsmI0se0Kf3hHG5HF7GP34BkY6MHZgz/CNA489E+Biwm15EXPafk2vPcb/seE",
-	"J5/w7KYs1iTgpfQu1RW0XZWAwSB2ZC0zVj9P+J1bPk893liAB+RmdaNnGO7sxUBcERsdBaF/TDY+gIwD",
-	"2RBHbmfDcVwJWzLtmeaGr+NXomNV7vIkm1uzWcY0XcCDTpnVBp/BYdi4aGpDl3K8RLGWt3IZU6MbFP0+",
-	"yvuJOS6fuRw4/hWME8YQda9L+OxObi9lUySF3P4ub99j0X/otYthuV7X7k5eNTpeX3rkVQii6hVbK5Ze",
-	"M3UOTv0F/zjFCBcEUsw/Mma9FixN8QVCNzSLHESwbnfyKggtfx5WbggNHLPrPP7x3qbljVp2pSXttvBK",
-	"KQnHsvOq5fOVvIcm082wYrPd9g7ZECC4GU19zVDJRYuu22AXy71XIYySYFjWechnua71m7sUcgN16qfk",
-	"edGnzvv4HcC5HeMrhefD/hnwq3MVdbtbs660SX8E8648ods280qjt0vqkBUx+UHa/bfu5c/jzvksZnSg",
-	"JPge8kwoeqwXZAe1RVuBnhESiNGKAAhupnvQrL7xfnquFTHk2hiowhyGAu/EdX5gNhPD1WFQkjH4siEQ",
-	"AfyoCuLR9dvKmAE7efUqQ4or57V5U77CzvU97pLycTme2/IXCJ/bZo1mPc7JJuMy465wrGgfEqMwV6y/",
-	"O3cnr94rdgs3HOwDS5qOBGw7BmV5RmCn7/IgGJKACEMTpjPQ2uVhVCcohW0/EJZxIc01ek1isNycOR8F",
-	"9xJiRYvYWq4YcXB4Zq+TMQJSh2kZeDTMJ+CU2UPl17N8RCxlh+p0v2MbywuI27aw3MDtF0X5VBgb+fCT",
-	"cexL746mceABf53ryInmQktCBbYrllnnXfdbkd3W5f18B7ktoASbk76UzIJLxlwe1vV5Nzrn78kFGmpS",
-	"d+4IbSPmWO7QcIyYIdboEa3y0i2Zsy0e0s9WC34lWOc6D/R6+PWo+kqjrs7fx7m/meu4mPjduD73NOM+",
-	"U0fonc/mwKP4hkFlBq0IiwzbtLiKAVvTsLVAhagqJ4Ou7nsJV64x8KFn2yr5lSsdv/+vfad/OV2f1el6",
-	"wdimcrbQHUuvwP0KFXs0TUnQJHjAkcKODjd2ovDzXw7UlwP12Ryo94rVztOSQmPiAefmmmV8sTviualG",
-	"klzx3RqcRdAEltEUa+J8SSRctFCisWJ0w5RFX1YruQWvrW/m6qfr+qqMbb4B1WRO1+xSIHgzNkIOvw8u",
-	"XJit5ZcpAURD/ztUW8BVn5ySC2LvULSgLWo5vg5FjNI8Y3+6FOFvWHiomSC2ffPYN0lwYaCgrBUe1NzW",
-	"b0ALfqLlEmZ8TrgZVm+ZhVy3ZZJckUcPvju9FLYvCaF+lTUuhIDlLiojkWEfnz08Jb84/PbKnItiQfv0",
-	"o7PvypEwrsgV2+hY3Aq56EDxGI1HfU6GI/KT5zX0mt+lCLhQV+VT4Y4KRlWAyRrFwTxDlOam/PIl008z",
-	"B+R8Yxthh2jZAQTdPIZjo8Dx9KdvRRXAeRIuxq5cDmDeDeObH1O2CIPQbtGqq3iPCd+8uDFbH+f6g33y",
-	"xrMZPtz4tpmp7LqTCOzaHCV9QG5O8o0RqcnfcxX0V8d9a84eqG1cAalw0qfSoujn/seuuajOc2D1RbGq",
-	"TRQVTxxUf3Gz3uDyGtxlIUSA/HHsSodfYoUKLBixnD09JuzjnG2wSboF4QeSHPw+aE3Fy0etdKhuyR8g",
-	"KaY2pVtOi6mO/7uvg/gsJnTcigg0FopD1ZaqWb/QbrZY4s6O5JeyiT9C2USEfW7tQv9SSnFrpRS/Gylx",
-	"/Du+OvU7iTHudyl+jg7bu53J7ZVcBBp/T4v0Dm3Rkrlg3a0c8bLHAOAndiRlWrOMzKlqhAtxKMTRWvhu",
-	"nNfbMQa7zcBg626iVqKEAtlg9oXc02z6ORBK8ncJLS5tWXvJNp+i99ecIgQ9K0MgOeT6mcyFVRm7jbc/",
-	"lNl2dwZbu+gr+2A+M9l9K6QfywiLGl7lE1YX2vd+Kx2jVsur5DCBE4UhIo8XS2YslWJJtCxwxShgup4g",
-	"SN1GpnyOEJ5KQXN1eNaC0VltH/D5LoVD8ytwNten5A27llcY5lKu0QpoebE4T9Xy+2LztTLxndt9zaQc",
-	"y/brcUT62IC3Y/212H2fh+Qxtl+vFR126ooV6JMS+js43jdprN2xmdb7QH/mRtrtz+NYJlpB27iAJHdl",
-	"ivwQVeCevdV72nU/26d/15Hi6nS6rSi7SMeyoJwmVXGl97egDhG1/Xni3m+5YlldYaxW0a3lNauu6e2a",
-	"VXepW+FiAcBr7gvtg7ubTHkCeNHm72ZBv1J3o3ntS+ihDE+vjAizo9uh6c3rFD1APhXLnPaRR4u1EZU9",
-	"aAABnfAQ6RfPyIpvnnhoZCxMRsvHFo1DtZ9gp+QF4pHQ8G1im1kRKpJLAT9644oIWbbEHJIJmkLO380c",
-	"0rR70O4rDnBuvSjymmUZT9h0bN8zo1lIYpoCfReOJhckd++MCdWIa/zgrOzvoSKB9OgwIaCSSrii14xQ",
-	"fSngA4/Pzs6KtiOAp6/52jpuzJjWT5fEDL1Nru9WyNykhofzeZ3ru9PykIQ+IsQwfUVHujGd7VCqDhRe",
-	"PzEdyK4KCGhwWIc4Znw1QZvK9dei5ODG9t6O0aT+YF1+KY13SxVZMSN3oDYipZqlu2NpRR7OxqdPY04R",
-	"y65ZCbs8TWWug/X0MKztK1o8doexCU/sHzM04Re5W6cutu0mAhNhv6kGrTrgm+awxHNNZlwkVgnwPadq",
-	"ogDvWYDnnfi/2ngFtBcxj/sYh/mrMwLQgZoxQpOEmYtZQvsSuEjxmXFg72l/LqzucEou0jSEIkY1gpu7",
-	"2ZO7kpBDgzn8Vl+B61cuoLnPGvumqHJ2PVImdna2azJL5fxKGV0hWAeEBwGSUmau+yA5H6sDWEIenT28",
-	"FAFGMXyJJdNmxCnPSX+AAE0xl1uOz/iB2y/QEkD5Z+G0uVXCjxWbWQYsGxUytQvr3m8hbHdHXKa4OvwR",
-	"V0UTo4ODMaQci7kUW4AIvyjEDpTmYGjGvo+RVp+Wdyleysy1OvG2TpLRhSZgDdmWOyjcsOGfa1FTVD7Z",
-	"vxuSs/mKX7PkCVFbrucro9vJxYJwoTSjSXM46PaFx+8pGlQw0l0HgxopOVYsqPNINkeCQh66eX2pJQ70",
-	"WQi5VyIgZByUnfFSykWLejXoGPp16RMd+vxP+/G1Cj/nO4kNDb2eP8/I0N3N4lhxoeBEVjrVans2QUvY",
-	"Vx+5Z4yVfkb1C7b7nUeFwql0W6/OlDuW7epNQ6vClW5GJ117m7IHyNpePHGPJsnwAv2aUI8nAqYpNh71",
-	"oKjrU/LKKZTl64bQNGM02dnieiXr+X40SQ5j0j/AHQHz/nJF/CtdEd+jAyiwGaWXMQddB/cw3nuLp986",
-	"0eh85eFf4fzHAF0NaV+O+5fj/q923G2QvSBMLhaHn/c+uUF+yf4QqUGV2dxZZtBnrwW6FKHfpyK4L6/+",
-	"AS4HN/Uv98O/ujq49ofgoNvhd6QQfjn2X479F7Ww37nvdP3djscvnklTdFSAFlktXf/Nj7nqjTX1gu3e",
-	"4hs3myfTy8d4Uw3OnF3QqEjC3rf3NduklAvNPgKXc0GmCdX09IrtpkWvcYSGxIwSxIxgqWJNJbkvAGn+",
-	"957qAZ+/3SSP50rlLHnBdp1dSFzHDVVs32cjY+9uFkdK/xDuXNUPUiBS7/12xXbdJRXX8upWD8Rnkr7Q",
-	"a/s/SxXhdik/uK2A4a+AZSF6uJQyiV0CTQkSyJ83yQstSRGfQY+UxuM+9NC+YLs+aQ6fszw4/l36gu3u",
-	"JLXhiwi61RSGgbfmvQ3N1R6+huCIRZspwGe/XLhfuP2mLtxFrkoXLqa7cptUq/I1S3qeAHz6+EcAv/vl",
-	"DHw5AzfUGWAOUM2UgKxN/Emodghp5X2pqT4K79fXSqYJUWyeMdeq45qm3LVsZ2SZ0TkjG5ZxmZwS84Jg",
-	"26O6QXBy/1pa3hszZ7MHt6zlffGZ6Lu9D7GBnYausHDm5KKPMpjKZbtX+ifzwG14pTsefMvFnPUCITCK",
-	"QFvF6FomzJX1bZnruW3lEmgPcCzHZndZuiBczNM8YUlzB3dudmFi3zuo5UGcavvlonO33dUmilC63xgV",
-	"xcolbM6TcO1gbZvIgh+bqHrQXWfbhyygwvfKgVLnpEfr/X1LfztI8uWaIC0oweCJ38Z5SpUaEGhhIl+b",
-	"I3z/48fRePQA/vch/O8j+N/HHz+OPuy3bkyYfcQ0jxg1MtdzWamSbpOkr+zzvVlaMaW4FI2rgT+3sPWD",
-	"x9/cZaH2T3LZHYByVb5G6h4jEPUm+F5j8Cljc5klFZl/77dCXH1q6w/1k1yObnbZWpySlsZjLNUrwQrJ",
-	"vl3tABEXEI0d+PoWEKOMWmmudao1W2+0ii7k0PvQ7lOYCbamgi4ZtHLojAz/7J/9/VeFlObSIx3QP35j",
-	"0dvKEI3nqPJcSzz3pZzJBDsKLjMqjI2m5nLDArCBlM6v0Oo5fuC3tMR/gBBweT53EgwukdABnlNik8/f",
-	"2vlspnYs1IAKldh0mBhpnpoHoG7eSFVzvOBYqtZDHpfX934r/jDpHYG+m5P5mbgF92e0z9JX+BlM50hR",
-	"69qJqceuY3dfk8ZYZfLbYagWLbJM/F1HucvUdOkXgwREaUFalM2Y8NrbFVwftEkt+tF6fq/Y7iuFcEsy",
-	"I1Kku7EzkD00yooqgEIEOF5l5fQpuRA7KVD7sdApCvuYJRa+yUItQl4zz4jciia/8O9DFv/RPMRfFKnP",
-	"XpFq8CUPEVxW7BiFayGz9T2aJ1yfsOvOhkev7RsX5oUfrm+n8dFNKj3FRHr0UIb5nhvBxgHVyUIHByBP",
-	"5p+4ajIzMpRqmsrlAVYxm+cZ1ztYV/fhiZZXTIye/PrBLE2lt7Z7CNpoiyVLHFmWlkbz2TFDhD3sq21u",
-	"KMcYT+2jNaaoLKogjGYpZ5lbvbGj05J3/+zsvEDHEgiXu10xYUGHmxyR9nMlL6QhjGpsxfzNoxG4Ifk6",
-	"X4dOSHOulyy7YS9kZZlalKIYF926zBnMfSH/k5TuFKAq458XC3C1zz2HRDivAZgasKTlwgcOrFNcaboD",
-	"JMkrttFFW2aSyHnu+x8LKWKxZxSiA9n26YrNr1CbkesNzdjYNT4XS48D2dh1O9tNsrzMmZb5ZlKmjAr0",
-	"xv9hNRu32M/s9ty2hlPZ7HYVoH7+Pk8z97OZ1M1LmJ+xuMufbgCkXcmUNd+8g+63e/8/e1+720hutXkr",
-	"RP+ZXUBteTqTyYz9J85OJzMIkm64e9I/VoFFqSiJMUVqSZbVgmeAvZr3wt4recFzSBZLqipJ1kfJtgIE",
-	"45ZKxc/zfc5zMPLcfaS5nSj9e/cRPmj0G+Hn4RD+4SOor8pvdCar501WUDO5RD5MWr3wZoW704TO6aJW",
-	"ZG9122+AuDa5vUhNSbeKlf4Ia+juLLz3L7zfu5txltxnFrMNi7nJssBJALY5tFohI85EBqq9kqxDmMxm",
-	"ikuLgPE6F8zE9K69iPJuHKH7GP7cQr6/9z85i/gz/b0cES8j3bUp5juVVffe4PcBiD9rNuZKJqZ+nLnv",
-	"4hTl94zaSSG+WUG4ZalVl1r47sfK9LR1ikg9gzjrImdd5MwLT0UXSVheYeQ0qCb7UT5AoUm86M1bq6YM",
-	"nfTXxE6UAS9H2O8Rd6rRSAmh5h2SS8GMqXGBFP3t0Eli6JRBD4pVp2ga4bmFuR4yO8DtiRulLvACCaZu",
-	"FqcuXMM8U3sZsHoYUTpj2v0jaRpENSNCQVcRak/Mpob5Ll+B1xJ5jzfyg9uFs1w5y5Vt2MDH3C5z4Cqu",
-	"QJ1yxzRyhj2Kle6j+88Wtqy76Gc79kxjz86OpUBXyzGfkzNd3SS/MVHTqjBKNVLgRgbp9989yR6tJvIW",
-	"bNFKQL0hI3QKDWVr+GYsB+1gmvgltGJ0px/6s1nwBGD9eqwU4gbcBSq3hPuSodiYGvRqQwQ1tSkkM2W4",
-	"Xc4hmdKvmDLy/R+S/JHLivyRs+V95t5n7l0bBUDyVSWj22fjbG9px4Sg7mP4cwsV6GNRYHxWg86E9FIi",
-	"9rG83qlEnSJ7uZwVvIOCFOkmUUFW9xhqLKE6Mp1c6sG6IF+8mKYzfoe1BSxpv4pefRDu10TmQhBLQ0XB",
-	"nC5WHViJ5lNP22dP/FkfOLOxk9EHihDfjt73e7YAw6jOvx4TlN05aSWcBRKaq2AFt4G+8Qb3EPilhkbT",
-	"jiFM1JxMqVwU3BUw2X1T+fC8QY7FqGDZRU9+mTBJ+plWsxkdCNYHi8UZeeWW84DprjTL3BbM8oHgZsIy",
-	"IhnLSq57JeK4SQvqFS6YpOP/3e/JEajQD9UMYWs60TKbx1p7qtnRKiT4cAICxu+oP2I4MQNT2uyuRXyC",
-	"zcplvhSPP+tqmbiO9cUyxQ4d6WzfPzC9KIat1XRq8fCWir4cIY+czuHZxXW5AsyjQTwF/2HlVrwADIhi",
-	"LUfGf0BYgSyO3yww4/UA9DCi5tKfm91vHfI+NYLTXOHhCToCRsQlFaZMsSyKMfL66seNuHj3Mf4NxdZU",
-	"CDWncsg2qXm7iQ8fQczGwRoErbFUZk6shXOPyznxI//ZKVn5cJIe+jeG5MbpZlO6IJlCbWw+2ZMpG6lq",
-	"GZB+CTGoMD6pLLRUZ4Ve++mhHqnBZgSvf0buGZthobtZlQWIcV91h15LvH1l7a3g36/Mopm/1tOWMxti",
-	"gscpmpSntcLDc5NPzBl2yfS59FEnp58GazAud8wfSlBDTxIcAy5E2QitFRt/8Y8e4W77oRpEhmV6auKJ",
-	"z6kQzD4DYZEqBzPqzEuUDtF7eFQp8cUb8+Cq5MaTC8nYTKgFqCaGLtaKguJevDZB4Ffeqhjwc2hmkVXU",
-	"cvLs/zRWdgS7AV33kwr2sCt3H2qWcWu6NPtPbuw0wKXsyEyq28ASzUZMMzn0Lso5NSCiJBmwkdLeGIoZ",
-	"vXSqcmkJzTITnIsFWCrGXwA72+ZasqyqW7RbUvQ+40JfgGPiJh7VsTkK7iFERpppDk7nGs/z3eUlYN3S",
-	"kNqCh90JJKkZ+vbRTYzzAgfbnn0qR535u2c688Pzsr/xh7IHBDkQxEqcOUqMmrIOIAJSohk1Su6Lx7kd",
-	"4hv6t4tt58/dxZ3coA0QoXDFR7oMNyWniFWzt/nMabyFMAqhaz1mZhOgp9304O3vlJ/zS5GZVs1+nb08",
-	"kfnZLessLc/S8rlJy5vM2/5lvZ9nxCqgabRndpWQ+OP1Dp7ItD7T8UFL6UoDNTh5KgIpbi3PoL7OTRPz",
-	"x9YHeHcTLFXZbJDm77PS3S3PFpJO+ZBolVuGgQnrJK2dsOkFuZGETWd2gSDmGDRw3wBebnXemqm/NK/F",
-	"B1RadyseoNIMNgyynmYOWbsrOTxHSBFwN+YMgb9rZpitr8L+iN8X4byZ5g/UYsq6r92bsumAaSzkZSNL",
-	"VG47hH2Fdo/OFIPoNLIKmk25NFVZWmA/+ckco39bTbc13I+gGHNDjMjHHaxUXBDBrGWaDKlhtZ2fRD6u",
-	"6/n0wxMbdGG9ezGnB274gAtua1uqFU9s3AILN/9fxQ8rZnOjhxP+wDKipOPiqrb/FvUPNqcCHzSpH5az",
-	"3mb1BHCITj3+1fWWp7/uzXlYQyVHfJwjqQSM5UzTETSG4sNJzNaUKnagIn2fN9kn0yBxfWZIAs/soegx",
-	"IIN55LYnlRyyC/JlojxGPWalAllgGrh78nqVqkOSOIPMMyWLqjSpbOAbVaTv08BgiBdgL/qFHDnxC0dt",
-	"lm54iqcTiTnOlPfVqGcWLugq/ZaFaXek9D04dWrcMtA52AsaYO1Azo5SoFvEVzoskamXs1chSzflMWou",
-	"O2SwAOOFQ8I0CiwndqH4BaxOgJPrSWpI/88TKjPBuu6x/gX5kDzkp4TSxo9voC3YgJEJzUqdNB3LYM6+",
-	"5IIFAxjfU0XibkdeBoHjKv7qTvgEKdzt87Oi750nvCN1u4PcirZDPYJudHnEhw6p4YRBGlwccbZt7rGb",
-	"CHIdksuM6QL9p0pdQisDOEmdrlTllPhV8v+XswJfP5g6F+QDpGpFhhv5lJ8Mh9bJWFbn3d1OY4FyPSYM",
-	"+6bSXJnlpUN+3iwtLORjfnwQ+jD2GjVgL/d4r8ztmBPfVYWZKCfSbTofT5GbsLxH/GOpkry81ttSe2Zn",
-	"BYI5oRnRbJQbliFihZ0wSZS8IL9YU6gY0LhCM5rRgWBFyMmpKMF8wLAV1MaOKZcXPflBFg1KiWHWcjl2",
-	"BAxuSC7HZKbViLv3QTS45KSECZqAShZUrWCuROVGaaKVEO6vHL6hPenMMcGH3kUQ6t3A1VnBJrwdfGTV",
-	"Zwv3ZQ3MqJuuR2vpoEIqFh1CDaFknFOd4SkYd8JugdyDlsy1kuMS7uiSXwCMWT29g39uCj66vq/54R0J",
-	"m1gpJ1pB28L8d+RX3s3UrJfVd3SM1HbgO9Gkd7Vutjr2iLNIIA/AzqzTqrbEPHC/vGWjpgTgVfdVcCBF",
-	"HxahQkl2BbPzRc46urM9ymfi8KIhmATuJY9+4H/p8R2ozHoSVtz3b7rDOfT95S76pMBLsa114TCNc6SW",
-	"KDl08kgYFXPkE/ngVEuxcO8qPGU96WlpGqAZvOOr4+shrTeZU6mFEmpJbgUhWiVWfIb0yUqVg9re7eRD",
-	"n6XA8bVWcCdvY5wHTbXr1LYBHd5vn1q1xNgqPXi3bAbk3kHHl7g3xA1G7ESrfDxBRuEMzcApOmRGjXHE",
-	"DfZp/J5bw8QoKJkDaLJ/E+twtPUHsaJ2ugcwvZH0fabWnVV37j137i39a0LLam2mGCrSI3D6I1oCpnOh",
-	"ek4NGSz8hN1EqxmPG+EvdHh/4qznoEzgX7ivzbQUbYjYzzEUEZw+lzixBe7IRn6Cia4aemkzzaQkyesM",
-	"2VbsJp8ZqxmdHobdfI7K0oAhXCMsIKwGrDJQaC7IPz2OCjcJcIrShcqyRpn4NSzktSkVceFnveKl6xWI",
-	"mutzV5Iwm0+VHCl9D0IX/1KjrThB8Gk11wmkbPaZFwiU1rI+3SLsz77yLQouF72JHvQPTd9NUi/2zrBv",
-	"4rWSzOl73qK8IDeejwdPo6+IFRTyJcOP4PJtpPCFJI+LnvRiDnI4wG7FH/aR8/dDrkjMvyRmqGaM9P1O",
-	"XPnnIKmnMt4BI71Sk/OWCUYNayfiu5E69lLVzFPXLn0YKHVoGd+3/Wuk6CdJkO6j/+v3xkhzupVvjsXn",
-	"GzyfftL74O8fJCulwTR7g5/MxjsbPvzPfDoAkNfNT66LXHUns2Dr6TWZERBSmzIqjc8k9dtbDs79FL0A",
-	"VBJGteBMg8eVG6gjt4qMlXd5KMKtE2y13oaeBJBJj8ep9ErcHwJKmnJhKh0TIMa+u/wROADmFs7wukSX",
-	"Kpg8QchWCC88hWVSObsuzq6LZ+G6oHuSI92Mj0bdRzB86oWKx31eZ6OsbqsEBhQCNpEfqIAkDZRc0/sD",
-	"5rQuIIw9Jr69hP8lXSe+reg6cXha+omPRg1y0AezkB3y0YjpfYjEL4jOW7ZdoaOd+2TODTsZ6ViUO64x",
-	"htMHn7cpXKxkg7qDZNkHKT5I3l9rBmslhMptwkWSX3Ufk3/d8ez3tRmP+Oib42zxuqzHnUtty6H04pUx",
-	"P0mzIeMzayo3dGuSKwZI0QQ0teytcHfXdKkxfCwjzE4tRd1Sy+C63yQ/aLGmKpk3SgduyEwJPlzUtxxy",
-	"397x7E1D/6enV1JZRSzVY5bM557LrG42+OwdjLBpNVU8g8/w48/ut+sn5WZy8/EXcs8WHV9W13HqCtUA",
-	"aOG056gtr5ntLnt3SCZZcTnXM8vkBu1NihaUhZeRM0w9xrFYRqyq55vUMoJUuaZ6y92roBLhyQDoHSSN",
-	"cEOGKpcWxhozqPHoyZ78jfSTK9cnv6FrGp418VHyW0/+9vbtW/g//OieLdzDbih/iQh+gTfJfUeFCN+Z",
-	"IgzmCzhDEgv+qLh27odgeCUY/XEyc6qzAOvnn78KmMQe4p7iFsCYAe6eptfaEwDCFBo/HbM0n3jxYTp0",
-	"OImLjOuIj5ABl5kJhTFMjPw7mMzucsP0nb9A8VVMZoBbi+/SIZkV8x8HwMamhokHZq6Lb4tUV+mM4wB2",
-	"C/cCp92TN57Tobc33ixCw23Aarub8E+ny1FLpspY8u4y3szQta2oT/7j5eVliS7IjXQ70pNFwxgnoh6g",
-	"s65QxqdKpT+prcWrINIXUJhXtaoje3QrptBsqxbHtXe4k13nsmuSJ7yN0BVGvKhltM06UffRfXEHX9wV",
-	"nwfNtbkHWus3/kDi9idYXbbpwWJ6I/xk7/dtx6nsJeq7etmIGo0iN24Q8XWGT/XFOab61GAI7ZdinR2U",
-	"nA+45Dcn3m2pqWKldYZRkJKbWUUfw9Ntwkzg3SsgHVDT2BxmwhdQnGLBRHmjN4ANDMd3CDdIhZa/o1b/",
-	"S1TSBKPGQlwEfoQ6Gv4+RiVyabkIaZxe/7sgN0IURgdCqwS1ckmzniiR9WTQ+TuorQarIaq31wm+Qwq8",
-	"AAGUfOZjKcbHUt79SPqJqGRfh4xlLOs7NTTuXU+WVdHLDbTFj4EDvBhN0a+oLS0Rh1+TXRU9KScRhzn2",
-	"3PeF7rCTFhpouaSCRidWY+FkNBCLnCBvJfrKR68DXYdefZgV5AsYlwy6ishnSbk9MoGeSOxzI8WzMNNb",
-	"1X+rp7FzHNG9akttrb5pJPeNG8iXVMwgnpDm44klUs3d5/dSzaV3n5AxtWxOFybWQZmJ+3bCNLsC8Ydr",
-	"SN1LTvCBFOSWDKnWTlr2v751M4WJvtVsSrnkcvw2OGX68PqahwA/zfRrmkSuUsmxVKSmUEbrHNJp/UfQ",
-	"8nEnmhuKJD2PKQ7pW045ncepK1aRAYLQOV3G41GpEemPKBd3Q6EMy/rRB9lX8i6X9IFyge1IC6Q7q9QV",
-	"saonMyYXZD5h0utwZs7tEJLqZQf8eEKoefUDo1F9tv1z4cj7166WVt5KMd8TdJTTTHppdSH7Ku9bYS4I",
-	"4L8ccSjbUMSqtQoa1tN2aW5VLb5lYvF4f36SsZ2FnusY34DldkhSevPtRZUgucmtusXBDylEkmEaBEip",
-	"/rrN8/5ZzYk7OyoG6iscChkCLomB4y5lBZYi6riRKFq8WKhiqeVdfy3sNFl1K6w0Gb+Z+5RxAE6Sm7a9",
-	"lv0w1MmudLbEPj1wzltE965vJ++VKujvScaaziah/VwoYCklCHLs3H5RCQT8E455i0O26Kctowatd9cC",
-	"2FAZPPgpHtwfWnXgpru/3ntbRn8/hA+3PELHl0wZG6X0siO3/IMGX24/IIOEwtoo2DuEYj3HVXTlckPY",
-	"AxU55CT4Bio0LdqKecXu1kO2A+STWEudQXBB3keNpieDtwcRk+DGUKQa96mjAfeegEBSkJDKWMxWRtQT",
-	"NQKncL17Nj3OF+CbLS3nyI7ZdOw1OebpFTwZCdfG/PfloC3NqInYG+VX99H/+w7+vc47W4KpG1JJjOVC",
-	"kAFUY2YRQdIQnl3DfyEdyBEoVNo4+h9pxjxoXY17tplA15zNRihtMM5BQdo2grY/u5mXFIq2vc2Ns9mX",
-	"07k0SMcjzjuZCATj5GSz6K7LvFgim6OoQw2G9slwzA+SLe95BIBDrcTnr/swOGgda7SnrXSGdMOaHbo3",
-	"JGpgaa8ArJ+dJzXx35gE+6RcXBs1NeB8WPT+8cOnz+S///9/xSKo/jWRCotkUG3qyan3I4eCVeJUWohk",
-	"IDXEGkZ3cxahZVaR0XrP2MzUAn+iT6IV1at9p0S67Fa8Ek/Uc07TLdH6Yvbil+ggdQGmLjP59KAqXRek",
-	"ytZV11WMqwpr/EYItw7I+g7gv+QGctHTpBm1zIiviuQceC70T1IPJbhJmZG++yzrY60AFGfPJ0yzi578",
-	"Ai0FHRNcsTAJFU4rXSyXRBf1rdgpBgaXyveIwTtZGRQ1ZSH7dxTVr5GLwdJbZGJu/BfFyFpb0K5Z60Br",
-	"K3jiVgX7y9GZiQU4Zq9c7emollWcbV/QlmDt3vOZ2RrX0kM8eLje7y5/rIGeCD423+fG+5E9lC/y0Dld",
-	"4Dg1oJXuu2ehjR2BmfwU0Q5fCDNpbUGtQ1Puh6coVHI2MbRv/eNHuqp+uAaz288/2o9qxmQnwMwImiZE",
-	"z6lpuw2Ot2rDpKGEospWL8JlJs1++E+ejSHv+6Dm+lPvUJcOlLYHFE4QQPE4RAYLR1Eq2QpUl9goZLUp",
-	"h5tm9aV+tTLBb8Eny5hTbtcQW4mBAn6+oxL3ga/87UQ/zpKz+iTlx7NY/I7c5z3UD/s1eIuQ3jOYc9Sv",
-	"nG55AOHSpdkDlUN2QNYAXdH5tAiOlqu0UfNkMx+/mVPpG41BQwYK9dojpaOWCoIDfpAK57T3QxVfwVWe",
-	"OcuZs7wmzvI3RRDnK3rmgXC8P+sg/ARciQfmJkMqM55Ry7ynHzqSTahmhTsNg6wTJTIDuInom8Mj9LGE",
-	"7VxyPbnWJwfvPbOYM4t5TSzm78wxlGIRiBPj2MxB2AsGKA7MX4KBD8ySGzKBFlaSza8LP1oo9OUytigN",
-	"n12QX+wyUnhsLLUS10duVOkcg7WeGcqZobwmhvIzxfaCIeCPaxk7TeYQHKU+bfpzaHJHQ+4N+Kt803VI",
-	"MrNKrc+Svg0DPWsEzYoVrU9ADnu8r9Tj8L5K71wKHeF9dXNvYC4Ikxmc32l55ypakhzmDr6MhiYVKzp+",
-	"W5NyM5PVKoTVSosaTJODJHNt2/QE89qDh74yuwuzsST0Ak3MIm7Iu8vL4BOntgzZPaGmJ1cSGZI8e3KU",
-	"NHtDH1jFrXlFqRJLaflhA1pMmNimuUhZbdm/mvbti1/huxe+wh05+ifUNpHv0IYU1r3qnts1kqlmYMek",
-	"1aM3lUnyog+eA72eR/tdWMbR3+W8n9x+ZvfZN4ZwAxZMAMvwKY5O6cTG3EnziJji09hkhqQ9Ziq6yBQp",
-	"RqttZNKko+UW37EZuPffViknXhPZKKMS3/uclIVzPtLryUf6B2KkFlTGiuSZCN8UamAPLKvSZjV3awWY",
-	"e7jGFD3OFW5uBuPsCR+JnjPNCM0ylnWIZpDmDRzE1zLvDd6+SI0MxxlYmUejP7iluLXQ6DzWi/7lPkKE",
-	"26ZWQncPiQqztqXQu2+/+9N3P/zh++/+tK6r0D4uNqTxnZZQpsNJxB8F6TfkGcuInXNnFmOVa3WOlczi",
-	"19w4bpFY0QFwyNvRsQXcCPDhAjRET6I0ZjKbKS4dhQhR6mQNYZKqVm8k3nTNhkpnhUpgmRBpfwVqSC4B",
-	"ju6CAKAZnAF4V3qyQADSuYRCDAq5JNexQsPnnC23pKuOp7g312nTh61SuMWb9bu3u4/hpIURb9lM6bok",
-	"TTijucpF4HH764MVr2H6+ohygneCZUUqkOd8sV5m7wn6VdRe5NeeCrnfEM2NoyNIZwi7YvLBf9jQmsrk",
-	"ymhlY9DRc+IE2yVyBqiJkskBwLYL/sB6MhxEh4wdocaMfiZGnTKAxsj6uvqYiIUeP2fb03uGqWpJew8A",
-	"4CtSMgaa0XvTk/8rU0OzdG4X0+x/QyfmkgoGPdQkS0PMgQlgWJXH7GJcW4isIkRrWLz2NQ89CROMXdkq",
-	"3YaWtpuGehxnYFhVi1AdMaJJtV0b0XxJEdwTW++OTN8tK2H6jky5BOZgOmTADM9Y2WZJWMqh2bxl5qR4",
-	"vDvTGOcoYIuoWTXkoIHvJurWCgdzi25H0/nMjG0zvPBZcyrWGnxeDs7pwiOhxUjxUE0ZseoAqhCowD7Q",
-	"Zeh0JmIq9BYkwEYjNrT8gdXGjMFkwMhYdKK6+5QkYOcJcidCN4y0mgJKg1MHiNV0NHKTYEaJB0AzB92t",
-	"aIUAvzZ0AVE+fz9B3l+QADeHTc/CeKBrJI3FPBAXZHoLNrKOZ9SgP78PS67FkFw9ZV/k+Y0hvLZ54D1b",
-	"nGYjvuUFN9VY4QllEY16jz4KbyQKmjkr0kN8KLwIsmiGqPTT0AsnjAo7qUctBOIRouCKsb3elFGTa0y+",
-	"iyUBEypGZKJy3SHqgWn4aZwP9mCLdqzTVRVGjpUcMsSSzXry28vLwiThoeQPVM0+TrcPiX0DYMQINFdc",
-	"eEpGXFhvjwvu5qSw0XDsoeduux/ZW+NKsp6kwiTudBPSlaWK7ngwfxO4OzCYr8kfL/+ACrZM0kKoua9O",
-	"KHRzeu/34Gfc/TWkBGiLYduKlpxTlTHhbHDCocqYUMGdlu44xABqN+i0FsMKflxHeO/++P3T2oeuTnKm",
-	"1QPPmK7tZOq/r+3V8+6HVplA6aDq8lwcD4hLB30RgyvuOszofiz6n9UcLmexxb5wh5sEonlKFyQ32Gsx",
-	"U8im1/KAmVYjLta1h/IguuHZNptD4RxeaHeo0j5vkt0Hz4dNOUyTqKUxGvplJ2DUjd2hJEEdKrJ+bshA",
-	"5QEOt+/fdOeHvONZ/ypIGsOs+86E8CfGROOEAYG8UHKgS0aCqOtbhdoIQXHRkxh1BZ4I3wauFPUzbCcz",
-	"zY0TOGEe3mHbKYdM8YdM0oGoFgC+KVTpnF9CT6jygo7dEqo0enNKzNJ1Pp1uBS2tYW8tospz2kb0dB9X",
-	"CX5dWygvBdAIUlMW1TLkI1Zt0iHKJzTUdoZqh0qfE2Ln0qm3jtm5Zj57axW1wWVv6Iq6fK+OpE80AoWc",
-	"DEeBCGR5OmktQaotlNuclHphbNVmqbRLy6CclR2KngdnOECDotLC2+lP9HRBeaJ9ik5hQXvrV7RMuZXd",
-	"ilIxbZtUhaDtNyXnfgrPHPDShTEaWGiYatsoSqntZoqtCVscP1rbMyjZ19fC3sKSW2FsYfBmDhDtX0yV",
-	"X3igltNhZy0uYz9MzG5FRJ5R5YaOWROX+hUe2JaUPnE5ZJtQxq/SclHhN/s0Ez4BHJoyMYMdR9HoqfKO",
-	"jbXKZ3eDclyGyXzq1h0cx4nj9p4t3vx7AxcxsCae2Ylvja/m4EnBJBLvvufWp5nMyVA9MG0IFaJuolxa",
-	"ph+oqJzoROVuchmtnNwhzSY45wYx4Y9hH+bIbcwYwt6tmCoL4MoPTMPeprIVE46WrmzXzJjMakNAH0bV",
-	"TjYVOlXBgUEQqnC6dTDRSFMOSNB0jAlTHsKeTj0+QxH2hBdZZanwjm3sVtiTbkGDPBszD0iFMBDYt6ND",
-	"5hMe+r2jbZD2iTfWxM6jTGbmmvQDFfaJcVSBpUaGThM8rEGVI7AmKPoJdm5d+MaHQry/sSEQesezp8dC",
-	"OxXjzotewaFhPkylOKi62RRPHG1S8cbU8qXwwN6nBOPDJa0bG7480SAV3MKm7FJuiKNxu7fAdHhh8ITP",
-	"uczU3PjU5VIyB7VF0Bo7XXMN1NjEl+YTRae8SZZ+wScOuKs4QlPnUCoE0zvsKRvmmtsFsIwplXTMgN6c",
-	"OL36v/92FxWXrfQdcHf49N/Lyj5OowMZJgl71o5dA/T0UM1Yuts8Y9K6cYvtjhH6xhDgl+KxZ41gENex",
-	"PrqW5C7sO66WIC/iEWL/LJYK7ORgKg6r+xj/XucuxwDXPVsEmV2EjJO8/SCIJXbv9hULhMuhyDOW1TnJ",
-	"vyQJJ2tzglK1+hQac20Q7j135vq8fGNa9fDXzmRfvv2qDKoSKdY79lNaODwDa5BOcb5tO/I32MwtfUvh",
-	"x5u46Rt404t1YcU1t+LDiqNvSsQn6ZFvbxU7ewSwxeZ6ulunT3SnDAD2G3XCf/hnnrVCiItYrw36DdmX",
-	"Kuhfh96wA7PJTQ+7+5gbpoM6WSflcMPeHPxIGuQbzndfiCfTsKD9b/0GjlvDNB7SBlahs/+YfggzybV4",
-	"c/WmC/Th576aww2ZMM7I4BLarQf3aTAEq121lknqawScbRkvf/x9skerbwjZdTEtncsR00wOoSzgouT3",
-	"qvr9/9EMpkdFeAW60JJfFrtDal7yMaTjwUyivVVw7YFT8U2HWM2LpuVK+wJLSDYV1I6Unn4DdV/J6IOF",
-	"uq/ytgfIFmxjp0RWJOaXXajJu2IwoWIJVBeVucXE4e1xj90ZBW4yYMKZSVZdVHnzqoa4XUrvrKvFia8L",
-	"MdrVV/0N0PY8/gxUyWP0Ny2gB3bnTNF5gAMfK2YgfbeACSymXi7FWR0SHFJTuiADVjilKMmgqIjMGbt3",
-	"/50qaSfuZN2XQgQXFfYKpIAdLLN0XO9zrhyQDyfoIzYlJ7EJ09AM6qc9CB8kbivDyITKTDCSUUsvKrya",
-	"VWP9rOZkmrvh8M1QVYALnHIZ+wWHDg5O8ls+ZWF5YM7TUAIxUjo9RGqZ97JXDPxPOmVZEaJTo+ggv0Io",
-	"LtOJp9VJmjAZCPffpzsJQM6Vg9zkGbcEUmjD5RBqjJsKoYl0ut5HWBNWokIwe1UgQ88ox31C6BA9RvdF",
-	"cBRollWv+2MBUGQKHPtY/AIhBux3O2HTEkn4Kt6VN/5V6chESHDoGaKkWKSb5J9wUuB/AgAA//8=",
+	"7L39kts4lif6Krh554a7a5TpTH9UVznjxkyWXdXtrQ87/NH+o9IrQSIkoZMC1ACYsqbaN/Zp9sH2SW7g",
+	"HAAESZAiJdnp6umN2OlyiiQOgIOD8/k7v53M5GotBRNGnzz57WTJaMYU/Of3b+jC/m/G9EzxteFSnDw5",
+	"ebNk5JYpzaUgck42S2rIhmqimCmUYNmIzKUik+fz05+pmS0nZyejE8X+XnDFspMnRhVsdKJnS7ai9ttm",
+	"u2YnT060UVwsTj5+/Dg6WVNFV8w4Iq4Ks5QqTcaaKmNpoGQlM5bf04RnZMrmUjFilozonOqlHZ/bN9bU",
+	"LE9GJ4Ku7IgUv9tF24p++ImJhVmePPn60ahB6ujkuyJbMPP8WZO6KzKF3wjPRmSC/z3+P//rf09aqHFP",
+	"8Owwgp4qljFhOM1TRNkl4xku2FrJW54xRW7Y1lK4lTdd9M3Chw+nsVC6bUMngn0w4xk8MbGEGtjlBXO7",
+	"Gqj7e8HUNiIPv9lCx+OLB6OTFRf+3xcpsp6xnN8ytU3vZuZ+xf3M8tuuxfIPH7xUz5jl8BUTpo0q/7uj",
+	"i61NN2H++cNJ2wq64rNXsjCshTh8gij7CNIH/9lJIL4zxgcPpfHPBVWZojxPE7jwPyNx8M8u4sLzBxP2",
+	"PGOrtTRMzLY/sm2TtldszajhYkEomdE8JxtulijR6IrZIwt/4YI8eESWslCaLPgt0/DInCttCBV6wxSh",
+	"C8rFCJ6WhSHrnHJh2AdDNJspZnSYKor9crIRiaeWxpb5XTz4pn601tQYpuw3/+ev/9fp//f+3//tpL4G",
+	"o5MPp0suzMmTk1WhDZkyckGMJBcPviG3XPNpzsjV66fPn5PZkio6g7sAFm4Od0pzxZ4uqVgwIkW+JZsl",
+	"E8QsuSZcE214nsO6zAql7Emxt1r7tN2tddKxn63T/cP19Vf/uD759fz02/f/fn3yx14Tt6RZkkAsC8Ko",
+	"yrndONi/EdHFbEmoJtcnD69PRkQq8hWsxI8sLakEuXr5HDgEmPqGbbtY2v58KDP/xFfcNCn5i9yQFRVb",
+	"woRRnGl751hBvpR5pgk1ZCW1uSSPz3G/6FQzYdrkew5j1Mjiq2J18uTB43PYEvxXKdotny+YAhJ/poIu",
+	"mJV7bctmSXWPlIu36rwSyzfGx1jGn60GM0DNoXPD1E4tB17oSxgc5iZlLxXTzPxSrKas5doW8BuS6FTD",
+	"Fnrcr7socpt5Dv9v5/Yiga/YPLWxa/gR1mxEJvgv2FY4TNxoovNi0UIuPt53/b45361mvHR6V5pU/O3e",
+	"DprcFw5it5fFNOczasdOH4h1+YBbumLadRyi5w8+C6+oYSBWrrTmC9GmAEX6rCA0PGoVjZx20aqoYWOQ",
+	"KePyteNR/VLmfNYiZ+zQpzA0WcNjTjPK1z0JxrcOJ5b9vWC6dVknH07tutB8Kj+cKnz2lGcTt9hczJli",
+	"YsaI+81Ogf29cwr44OGEy8JqRi+VnPO8RfVU+Iw9UPYhf/ThH5004ntj/+ihtL7mYsaaBP4iTWmlck0M",
+	"X7VaNho+EY86l2pFrQaRWVay756kxn4rDE/cJ9/1HLeA1/cZVzOV3pVCM4VbYf+rax/g90MX/6941dzB",
+	"vfXg4tGfHn3z8OtHf9p5db2jKd3J/hW3KJdiMfLaEnl4rkcEdoYwsEatnUkW1LAN3ZIl1YSu1zlnGSq8",
+	"oBO3bfCG1jSqWJEFFfYfv148eI//9fD8j/rf/uH+/tvF6NHH8sffHn38x0N7T/9xpXtpvBQYL2i2j7W9",
+	"iB+fn690Zaa4Pmy6lPImzVAb/BF5yv5XF0+5hw9mq3dS3eg1nbWIno3/Gana6E6a/MMHUvXRvqvXUmgG",
+	"PrOXSk5ztrL/OZPCMAE8BryBN/T9NT7x73/Tlu7foqH+TVk96uT/vl+6Be/jr/q+/y6M2DxOYKrOKc9Z",
+	"dkle/fCUfPvo8Z+IG4pkzFCe6zNYRfdFcPDNDLqD1kqumTIc58CzhHtwdHLDBfzAhD1Uv9a08JPRif0G",
+	"NegM2mrDVicjkCcn70fNr+E+JIbxEijhoYz36Vekp/y0nP6NzYz9wlWeyw0VM/bilinFM5xV7ZwvqSGe",
+	"YE00M4QLa6TPWHCtgoZvqMjshQZW/iURRZ5bswndnFuS8YwICdZTdRHnirGxu3n1eM3UOKPbijDnwnz9",
+	"KJzaX4NwGp3YQU7eu+mG91dcFIYN/YRdTiCIZhm3k6f5yyqh6Y+VsnLUcJEgUdYoApLIdOtvmLOTxn7U",
+	"di01pVHLannqk5tsDJ0tWQZusPQdU3WDGb+lYGRaOxg/QIw8I8AO3JCZXDFNjCQZWzORaSIFvBN0LS3x",
+	"Q0KapWULObev2c+tpFg4LxDLM93kCLwgErz4HD8wM/ZKoSIrr8Ty8xlb53LL4gWeSpkzKnCD8Nexvyyb",
+	"4hGMfLJZWqVMSMFaPhrteosYaD242lBT6F2CLPZevsY36iwCEhmGCR8dhdVr4QW2WpumJCt9580VQfGV",
+	"jch0K2/sPWhX5SQhqaoO+CSnhdvkniZyI0j5CnLLhmp7QuKFLr+fFQptt1X1PGaymOYRRagy2TeYyNaS",
+	"49XS+Jy9BQqV3iJwUI6nW8P6D7by3pHG19aRQd34UTGqU4z4brlF/cryoF0Xo3jLwihm1JZassoBIqbX",
+	"hirDsjE1fXXkmEcTGmHMg957E5n8YdVjljip0FHdzLAISZ4tMm6+v3UKQk1SzIw7xI0JUH9ld50xvNft",
+	"0wOWJuNz8OJww1Y7T/EPVsah59e+6z5GlaLbDtERGaLpn2+5l149biVDlQvcpT7mfsW/71IlQOLA/uH6",
+	"jvwWVL8Tj+kWbFS3rt0Uurf8J64T255RQ3vvQMQ/iQ2Ignm7PvQL+2BcYLC+LEBQ9WPpeRn5Av7Fb1ms",
+	"IU5pbtUwuzB/L2jOjb3SZ1Lbhc4pRDiSuqH94EvFZ6xDcZnTXLOUKgxGDEhdKog/s2RFt8SOTAqRMUW0",
+	"vd29s4HMCm3kqnljc7EuzG7NnM/Q+WRJl4UZ+E6dFWHM8KG29Xa+mITssMrveE7zfEpnNzotOkG6JTSR",
+	"l2iIaqt34DNWF5otpdSMzJVcnZHvV2uzJTCKtv8D9pVn2OYprPGljNmkm71jnoLLxvPDrtcc51hpH+/y",
+	"rldf24edb8u+3KpKveKaaYwLoisArf0RLBC5OCPP2AyEgCZWibEKHNVkJsWcL8aRr2OniKtxRukIKVex",
+	"PsewtaMGI+zgJCfMW4XSrlX3DGm3qvRH7zwI5aOv2LxNAMUf3DGNF+IYc0iRsWPglz462imuVlzEf70Y",
+	"7T69NfXJhZPDIxh4tXbHlGmDp9bq9nW1asjp9/4huWaC8vtfjQijsyWyvHcTfUO+OiNXgjCQBznXpk0o",
+	"RB6UB+e74jQj+/hzfPXi69+xAPmYYJfveJ47oV1deTmfPwkmJdcQe1+w7JKsFVtTnj1B2WJ3eUPznJkR",
+	"yaydYSRanLmU6pJwcSv5jD3xr4/AmBRWSBHF5tYAgQSxDRUQ1LRaLHgi/X0tQaFxY4LfDD6YvKO/k4XI",
+	"QppHbydSu/U4k+sWO37DM8va0601X2dLK1Cn3Brnzpo/i6YQLDErChnYMKOTG5bSM7qsTiAmdeIx7yxx",
+	"7S6cJt8kH35CjcS5CqayMGctpiYdatL4d6bb9PDgmdksJXEPEp4em4m5VDPw5+3i9O+jR+2bH2aMZazF",
+	"NsaIG9dEMfC3pGVSJcMn+Z0yZ6jXUrbwHxezvMjY2Br9LV5BSHxzZp8/inj0Wq18e70XwlhtSabnZy91",
+	"dYt+iK6ldXmN/umPI0zAGAsqZF93Hb5R6KzNagepuPty9gLNPw4HZkW54GIxiKDyLUdUYtW5Jjmbm0sn",
+	"r6Yslxty3uIX0My4M1L/EhMgHtiCC02oYBvnsoVAU87nzEfeOg7Xr2UEJbhR9ZKqhHiaFJou2MReljQk",
+	"i0xgAyYjoqyMZFmQ1XNZKJKxGV/RXFeJaHW/FOtssEgAogbtEL7RvjuBvTdUZXD20C+64SKTGztpITfJ",
+	"zcInxuAkaX78CHuTEuPhtFXFWu34xyeles7iBakuZ52Zm0fC80okF2urEHFw5ThW5H9l59tvoqucqbTj",
+	"czDXtAledsuEuafTUjYSa/4KzijPraG/YewG/mMlhVnCf/lNTmoUuAFtVGCatksmksrf/S10HVto7hA5",
+	"0VFgItNnxLnbrbbVm7V3K0PvlqjvhSs1XH9+7TEQVyYbn0Q3q7UJF/i3UktKbUSLrANVbClzRtZMzexN",
+	"4dPEkR70dDPFEjd9w22X/DxX8e4CsffQiK6saOUuPksLQJYNlH8s6xB/G6rBZWQwY5LjX4Q0fNbiu+4W",
+	"ewexR0rgIcNEZ6giA71ACrOsrFCXGIzkyA4ZdASXZizR7tqnGdHy2q7ebk9kdeI6vNQ4wrUDRPH4nJFv",
+	"zsFeuzg/dwFmbxAC9zFTN6pDpmZ3qktsUWMKtTev60tcWyk3hV6rc4j3qLnUd+FDalCxtycpMZ++/iR8",
+	"9fDFvMMVfB5pBFXWf/vmKcnoVo+I1Qw0ujR+liKj2xEBHUFfRuLQ3m/gX8VDANl4VdFv1Xwq4utvX9UD",
+	"ST+aCPtCpNeBHDyUbY/jAd3fDVE37ZtGeEXH6/oyhGbevn7W4sbbypurl89/ZFtdYYzOYpUOP+eDxwlH",
+	"px3kaSV9oZ5Nwsc3joKacoFVKNoqazqkrmirtWimIIsJnLZPhodv7tY/Rac5y9I72+LtafN0/4xe8gzy",
+	"H9fe7Q3+7a9i95J3me6/Yq3+zrXU3KRTdVwmkd08X4fpS0ar1WiFZpcklxumiBRME6oY+v2xEi2tf68V",
+	"m/MP6b3AAray8suPD5WqUvl/lpn/M3AMuOVx5V9Skpwbk1tJXeQZmTKy5FnGRHJb161VGW+iiUd1GU1z",
+	"pZi3TiinyfnY1UsbDnt5W3aGBuxhfqt9WJHPe97L9rW/xs8ndf8oRcW5r90Wh6VBGiOeK09THDD0EmWg",
+	"H6IiqA7SXaoi7050mAoJx1AIGnO6W8WgQs7+CkJtVr0Vhcp7RwqZRhfhLpr9rf0RY0I93ngNxbrVu6Tr",
+	"HbhZfCA1vgDiYr8eUdAhQqVNR/mBtXhx5oyB7yGoBuFaqYc4YqwCvSPJOVEaLFfrnNk7Ha4nMHatFQBa",
+	"ucvRUSyUSBskrVduRD1lOHhh+4YkaCpr+Gee5xwskUoSuBvF3WdLessgl+iSnD8hQg6gechSQZJkWK19",
+	"EkZgjrWFOomIaF/DtrP7QrmbeoAnJIqSHUVbvvi604lR1SiGDTLw0MVrHV3CeNfG0+5czl035pGumTu5",
+	"SmGCqLN/wskNuX2cPN+lbHqFd4O2gCb2Y8TQG6Z96CvUikjBnqAr978KxQjNNXrp/8frF784Pfl7YRS9",
+	"FlEZEEL1TFmm5Oym1KaZdmPbX2+ZMuwDik1rufEZ8xo3knh2bVW5uAz64tsq3so3zaKwjeKGvRD5Fmud",
+	"3Lq81ayjYhFma6z8aYS+YZmwIp5XQhFrxaXClE+frJT2vdSV3PaoPGrzNHcpAKhKu5K7G7YlmqJlws2l",
+	"QzVwJXsG/KkbClnnzWvMfrLD829/ZtkloWSGUhoKs7Xbe2LkDat4oXKuzTio1bBfY3jI/pOtpizLcCvK",
+	"zyVXZrZks5uBxsjSmPW4zHLvYvKwRj6msbAXm5AOACNtPbq0XVc+UHPw+bWOT1L5sR7346odiQET20I1",
+	"BdU3LBuVlVjIFoKxLOzxngUqdX5sKVIJhSnAPJWFqexcmyBKDNGY9y3Nefak6gEwUt6ExCfChXuGm5Di",
+	"FX6cSzUFwxt+vhFyo0trHlOpVnRLhDQkk6BvnF0LIceYF4bjOnlDpmzJBUT+Z1QIqKL2aWZnpKyRZ0gK",
+	"/HcYjLjju5IrJswZKQQECK0Bap++FlXGAwHLV8zObibFLC80v4UnPTcRTbc6LsEKs/KZi5S4MhgUByC0",
+	"UFr6Qwrrhjlu7r/Cclk7yq/Cyegknp293kvqMaEgkNg8xKOTD6d2wNNbqqwhoO3IsPtuTPvfzwMFoLRH",
+	"VNh//yKfekLsPwPSAfMvvK3Qgx+Mafo4OnlKDc3lIqpNrcq/FdOaLlr8VNQsdxdQuOJa/6EU03siqnpI",
+	"XRDDM+O4EiQZOUWxjk46UES0izf3EDJrBhWdzW//FJV0axQ1mYTjAX5TO9yWtXjVomzx/fO6PWXJ5ZPa",
+	"/MRTBrs1RQYFu+GFtkwHgP9rSRzjM5cG44o3wVjqG2EX3Oh9lgcJ8h9oJyOa1yhek+Rion8rFJQnjkS1",
+	"uHnHnfFc64JlFawjSFbeCLbTqfMz86lem5icrldKuuuLFae/4uij+lT6rMchXrzG2t6F8YEy82pl766E",
+	"ovL62VlVcX74oIqe5sAWvv34h+vrs/Jff/yPfjALglAY2l5lb18/wxvJJf4RfK+8qy4enD0+L4m2tsI2",
+	"Ee+BDw465+6V9rQWqBrAGi2ipGZkur10tzoGEwRbUMNv0+qUe3MQSf6dJE1XDleLa0Au2x4tRbonoIGR",
+	"63GxPhmd0Oxvhfb5U7geaQwDadKXpmhBPnmKaZTUZfHf0x6iLRQP9fUjORCgrjLLtriXu9qoT23mGkNc",
+	"frOdUk0FYdrwFTXwyILfMkGsFbePKwqT6wufj28XvsKfoyp/VxmlzmoVF9aODKXoTB0o1MLRPL4820H4",
+	"EcIQNfrvNAaBtOjmjI4uUOLE8idkoagwLCM506HCJi3YyjKdTkPRPWbf2Mqb8Zz18h7+wBga90DAMMXN",
+	"vdOmu0Ed0KAv4hvti+dvNLuC4JNyqAm+OhRcB269QBfH2qHksrr1H0SffydJ4Ru5Pi3WGiEzgshOJQTX",
+	"GNVv8C4xE49ep7+6G/X9jFe2ui8Rs3Qcjr0jc/5w9ZYzzxiEHRKjlT/0zLdIyXz/lY6hD5HLnvq70DFL",
+	"iOhj5t+3VszVfW387wULZRhe2R6BxxoqaMBhyqxKS2ZUp1W4BOpe0vlWR/UzTrBOZSEyYmRbzs7wdIqO",
+	"orwhSQnl3rQV7N1lKlMVDDyNXVTii/cqdztGDV5ryVy/0rX6mv+riO1oRWwDKkf+Vad2nDq1fYVVVHZR",
+	"x/z/PVeb1Q/3YZd2TTjf7e19UN661T0xd71XHnrKi1Cn5AjmXmqF79TmqxO0t37bnFl/Rbf6Zr/ssyqF",
+	"+yWQx+SVX+im8Tjn645P1lE5+QviYeeyb/pos2zgDSgdQmlLzBvGcSkXkNKPwVh3vYGnNFIUaV6NfEeq",
+	"XZxt3m+5X/o3hkCylujRUapxmOOoXKA+63ucI1CGV+7wICARRz0O5by+qEPxEsHPBsjU9iMAj9d7lByX",
+	"tz92TukIt9Q+99Nx8qL3TDzu4xIA1IZCIAgP2rg9Ei2T0A1dy9BaIfODVGTN5Dpnl5CRAoKikhCyKY2B",
+	"WC8LiEA5o1laGYvgaR0g14v5yZNfB4DaFqsVBTd7M1Av5nwxBCD3z4qulxiyj9HjujsDYtnXwr7qUOcI",
+	"15jNI9gGUIwdjhIsGaG5y3dgARAYUqhIBTMYU+jglcolExln2IunqyItdmXE8Muv2K288bnPLucCdm9I",
+	"sVUdHtxR0zxr72v7fDXbkXeIuWdCZiwAQm/oltAsI8WaGBkgCyAFi+bEJY0ykSVgoOdzLrjZDuGDK//O",
+	"xzKZclwWJPQvR2tJsMOdRh6BlEbnzIAsOzKXamfp1g7sengOQGM1Oj9gJwaswCsWO3CcjLKzSSslTbGS",
+	"Ws1E/tFs2YY2zLSugvKGH3eOpxI5V0wpqcbpMoRz6MjW0/HiEt36elBWjIpxnAGU4HlKdIG5yACZKgWh",
+	"t0zRBbsk56Faoy3Lcv3t42R26F/kBnpqkG8fWwl9cX7uRwHEdXnjoQVHEGuGI0VvGHlw9oD8P4mBeyxN",
+	"eyA8YNgDpwMdLLMCSLkuCmfkhZV4TWk0uAgjqrbwOzWKdz+sWH1v3u9mK51iYZHxzLFVb/miVi5BdpoP",
+	"f7E245KC8MVdU/mumN2woYpjzMSfL5Unztqp81iDNwIux3mSTzrX5CDzJ9ZiDjN9RicbqgQXi0HI/u/8",
+	"Oy1mRfhmDysq+uwz0E/SIbd/rnXZuRIOrT3hgEg0mMg0ur4zpgcW/AMTZv3t04jEX2TG2iHi50quUjj8",
+	"EGdfJ/qMovZAZGE0zzDnvzmhvrTtwK9XbCVvj7uSRvboOgCLAs86X8lJSUu5GX6J+vDI/iZsndn6G7LR",
+	"m99bxS/ZiS0o10rmub3WGYSgEBo7AYqc2o1goNTRkqbK1+T00BKoGsY7cO9+HJ3gIF0B11Ct4mMzUVkS",
+	"ZCGZ2GyjGtaCZSHLruy09GFc0RjsH6zW4ItOoOeE+ztci/iHlIG7YlQXao/VxFhHWXATbEU3gXu6rCcG",
+	"tdF9otcu1HgLtmQXb/1AZ2Zog4AroulqnUcNfXBSzmC7YdjLDXq1kMmKGWrZfAKA2tAxCmtNpjLbhrIp",
+	"iMtr6H5JNZmAiTWB706cP3RCqGKX1wJQtOWcTFynf/guJYZ9MFicUsuHk9kgK/E1TK3eIKYzOF6ouUvR",
+	"diTtN561tQGCrrPEt6OoN/q5tFXd6u9HUr9SsrqNG2OVR6g8UXwdzUDnFqt3uk9gk0y9pduEcnQocNRn",
+	"W2eKbgTm4kZOTwQswWEBHpHlmgUuvKehveZqbcZgvI5v2HYSPcNEBmkptcmlqS18FVDf5X4LL1QjBAkA",
+	"0SE0lI35DF0cj512aduxQtBUq+Ym2TY4FpgoCLBYCAzFD6cLeerG/JuW4uwV3fzs6qOiX0/1DV+fyjUK",
+	"sFM4tnYwV5uLzUp3j+3wKI87uK/9qiliHoreakFEirKSYTJVVMyWTP968f7McfdkdzomDLNL2v85rRVe",
+	"OUfnHzI50/ddx7dT6Pimz1bZiMDfQ7589Ykz5Okzu0J/PCPfl2hzXjhslLSXIDdLt8E514ZlhJprIQXk",
+	"23noDFgNK/VDDzgr6q3IR9lenV33FtXnXlCVDbzpgn7l9QuuydISRReUC23OyJUhOaPg34kyxCDPv6mD",
+	"1TSLln6KItRbVlQBHbmQRmS6rdylTT3ikqyw7JwKcl42Jr04Pz/vqdLVFKakVIK8GU9EQocBGld0Cw4h",
+	"oAJXC1E6nfpGRW8/XVpnS5L27WOz9LcDz4HIpfeeVRbX0JvPtKBcdOC8/EVuyIqKbUlY3NcXYckgG5WW",
+	"rZm2odnFiloxMh+RC3B7Yuf5fVxtFSJ3yROP3jfA4dQe30AQc7Nkq0uomyl7omQMwhwOytJ3qzgYBOUx",
+	"NOffM/7RXIhj+ppaLOcfQ/wHIKKj8A+h1lJgqtqvcy+z/md5yz4L+AlOctfSHiPgX/sc5rrfbci/SdKR",
+	"A6WWdWfp0s3DQok7BEg57u6gIbBaY2+9V6tXM1qntsXkpwIqeJB79EPG55xrbdfORd655iwwULcPj+5w",
+	"rAnZluuEyC1ekdqtNMKXRp7UXbM9ihtsPxfYcbI5DsgdqKx11WaNLpFmwUmMK7Q7b8TXwu7QQg0mZkBW",
+	"wgrhlHTC+E5TpvNiUb81H+6k7KC+xJ1bWwalE6AMGWvBV2jH2hBtL/VuW+tORQlOg//uwuWoTmidY5fy",
+	"oUmxPZTCEeh2VlvN2JwWuTkjb0JOCiqJ1HltY3T73fj2AA3eJOAFihOZQ/ew4PB78IgsZaE0oQsZEXMJ",
+	"SH6FAk1kSmc3qC7H8H+5BH31hq3NgF4NPRb8qdSmy0POZlJlLCPgn3EWlfstNDj1FmuE/zsi0heCWYan",
+	"ik7zCA8a84SwLR4s/42Qm5T7fW6Yaq3EQQdF688Zyw0dVOKBb7Q3YimNkP6R94jIUTSfeLAqqf0Oyk+u",
+	"h21L8i4V/krzu6TvkRXLOBXE94nW0SaBUlnfH7OR5esO/yh+yo0Q3GbXwpW8AIRSwquM0+/d/tstXe/n",
+	"cRV7P37QfkLSRJhPNHa/7etW4QaxXi2+16KzxOG93oYq0vpLUnFy2TrgelpSaNabydIl5RIjz8j3dLZ0",
+	"/0LEJBNqvaRAjWsUkr+ocfmBwEUbSSA9cE2VSbiFvLHXXJDWy8wlyenxgnLR9nZ4KHeycQiY6htUMlaM",
+	"TLctTYjSbcFHJ4UAKZh02GtM+5MCS4DKhEhTis5+97PrJh5xtI/x1henvhIlhf345hVby1SDsCnVLOeC",
+	"daeU1l1Jo7IDJ9fuUmEZMNwZ+aXI8yeQHkq4HhFAwXS3FFhsS4fyFsx7nxbsFytqtzfdjttNBZeIWfHc",
+	"jQgXCPSmMow0DDZdooOWyoQIN2ibprEaOdD+TWAVqy3YzXJdx6fSLD3B+qwVm2s40aBAlOiMwz/gbzJf",
+	"eJuMD+uak8/3+soIdf8IsbRLly+8olsyZeB+HNaLOHRyn8NwwniVxjsvH5wfsMltfqIW35XTJEsW8Dvt",
+	"fJnovgqqmFQuxBj6H0RKWS2btgJ+ecuycduCOBrgoTB86TuD19LfRQW4o3NdVUMusxZga0OPnYENMxNS",
+	"fsiihqXzqJYA8oGJCbUa3q5bY9A+qnI0ITeYGQBkIN7l2UBI7zdxP7yWZnjBdOlZMF3eTnty/lv3hQTz",
+	"u4+PjTSpMthIyDECTKd3QiH2Rj5sXEd+aQL7loKpCv9UiuX6DMpLtXKy+tyx/vqJumPM8BcvYfe7h4/i",
+	"hqpc7Hu5pKqs0CAoffNemcrlX2o9xFcPlD9gY8MWR54lmOqUyjER0oy9tTt5Ehm/4CWySte0hKSOE6c0",
+	"BbEoFbafkWJxRibYdcZ9xzAdY9fGoVBCr4VhH0obOhjc1Fpc5C8/Xz29dGkYBnBQJgpWcHxL84LpiXtB",
+	"O8CBWc6oOiMTl/wxeWI1ghWhUcKHHQXSPa6FXSu3bH7cM+LwGp6UPQgwNSnDlkQ+2u82YLKGEv/JEzsG",
+	"/Cdo+Q7mAWOCMwBUPbsWk1lOtQ7Yw5MnZKL5QtB8Kj/cp4WREyf1ZkspNcMMqYyjFDRLVsPRjbfsZHSy",
+	"9Ni1PvPFZ5VAVxrNAFGvQkAyS63b1mrVWd/FmlcPDnUfOuuTxg8sO8Ruw7zG/WIj7uX2EMm+SYsbyqF0",
+	"Zi5Vj5xM+7R2SPVw7rghCwlVUA30cGt/Qg5nnLmomC7gKlvKvCa5sTQgFbBtsZ5bkgLfp9f9yLG3xoZ8",
+	"OTE4R9px7hbHtPtdK26NDFWmq+nDYGL+eQoYyiXCaEk4J4UQqECvqZXwZXMA1E8gL3gMPRRGJ3QqVRVT",
+	"LV2/GgZj3U04Pu9+HMRZbD0wOAFyp70WDS51w9ZldpRL84mS2i7OVxOrWUwulg/PVxMH1Tq50BNrgE3+",
+	"9OB8OUnACe+ISjldoEdukrtJ9SjK4onzfYB+J5/BSirTe1x6WrCZK6BOVV9sIiHtl3RytqfcCfW+e+ck",
+	"Z3vBWr/q5qCjYap8FQ8tdqR8Snw3MIrbG1X2QgFJGc0sKpfoeypDicVH1+t9UJAYXmjHfuvLpdQAGw5i",
+	"q6AC9N93q/cGn+SmxEmjosW8NgMLISvyGT6AEifVR4WB+mOf8OjNoQ4892mVsS+lvSW+/QaidQXGaXHV",
+	"uLO+oALbE8GXrYqVDYCIM2ytD1KC7KKkHAhHQXtsyoMGo/g5eIb3G+32axSJqPrStqOeRQd3l0hzVQaJ",
+	"ZGRvc9FGnQkKYrHF1OBYAO+TEVx2jPEaBJ0ZfstKBWKXctAuj/cQnP5MDjjKoc8Gs0Y0NeySAKwIok24",
+	"KEI47DvCBbUUl77Qqjk1TJtuol16gnumQmQLJEaSwtY+wKo0E5uDyzUTwRir5NROWaiCjEE7HH3WYvNE",
+	"ScEGGp9vRcbUhqLZGcR5nqOt5ZNwjphnc2SgWKCwyhRRSkxt0xPMW27KQIzEaGpvnMt9gKo69/VsvXPt",
+	"4IVGkBn+upM+le4q3gtTNQGe0u33HZ3ccp2OKrmKWlPG9QLAysihd3KViOoNA4Mpt9YTMvJz7bVSRzGu",
+	"cc33MoDCkWwQcaDiVpoXISd1wYyuhVh6KnOH6VpHVP9TwiFus1RqB3bsnYvvE/b2Kb+plpS+sDLcgdGG",
+	"AkT0o/mKWx8zRserkGVpjq8ibqZhIN7ogLV3gBsfS2TSvV52+KZ7vLsrMe6vJTMM9566lz8BElcd6gS/",
+	"s9sp6Sg6Vp2FX53fNYSFm8SRHbWNvf9yHLWOtKPcJYED9rlN/Bo1jIhM0bmJVCKI46yZ0gAsvcukqC39",
+	"54XchwhgK+A+XyRTIOwXXv/l6vTB46/9dQjlpMmPtHZ7WlPVetX6ewscBC7jNir7BghXKdg9l0CTMcVv",
+	"WZZQ4ztsi+GKd5UB9ozZB43arW5YCLdUO3szJaVKK7D+RiprQRPNZlJkJJfy5ow8N+SGsXWJ/eiCxPY/",
+	"kSOkqhiRveTJX7nMqVdr6+Lj+/mcga39ClHoEmcZ5zVWHkSya6wrV/0T6ucGFt+8YlrmtyyDwpsUveAi",
+	"UZSns6xC9suUi6zso4pIFWLWvwzvO1mI7M9+rBQhrXVM0G41BhNMNCApxAIb/ZTTIYALYzWk0ByXCzKT",
+	"q1Ulohslm7k0j51Lihv7yj0dHYCxYgsuRXcJKDZNWso8G4YQ1N709EUtx/ueJmuZ89n2ElIeIxXAJ9xJ",
+	"TIbc0K1vWdqnw0XJ0D2Wx6M5NgLlbhaBk8sPJxayuvcVbk2JjPrh2/subZzi3hfp9y7N7y+M5il4hCX8",
+	"PVLsY2cRCHkjJZmzTVTGLYlhed7U62Mcl2ar70BA50Qr5P7AF4BAGAOkdOJ6JjIzFmkvW70YGz4ffSxC",
+	"pdm9rJ7OFtjM0OWkDz4mV9qMp1vDkrCUWKoBNRlWB4G9AAAHpQ2xb1UTHSrJ3j1GXzA5nuYSuoEPoTpu",
+	"Oj3sRcdUY2rGEMlsCV/IDVMgsZhwfWrABQPfsX/333mCccSLc/t//8//+t/9RElwBlRHnuVSM0jmwpxO",
+	"yJhSVNzoyyitEGvBIGUWijtI6PhPFTtDRA9k/rNVFiWb4NdPRidyDSlIS5rPx+6/Z1Lm1dbKMUgPwJCO",
+	"W3rnvLZ/RkiDPI+q2QahtGL/f2hYjApMJyfqNWNQDysLsy7MYSwIvbJbYkrgYJaKuOUhTGQaYKxAm4Kd",
+	"6B9YKtbwS3oB7WwWUmauhEkTusIAfJnyi11HXYFTQGIdtNCJJv1xoUV5KAK19e0fVURM8iCmTvVukXYE",
+	"O7d29aQS2GnG2iOI1EddQJUAc8l70Prt8CcznUvK0ws5l2rGVkkra2IUnd1MwCDQWLyEBoNeAyabluVF",
+	"y4XVFRcKoI2pIGvqQPhgg8/IRDFo9T4hmhntEu4DZknIkLevAsQd1Txj16JMjrPD+lFD9Utw4GFXMDso",
+	"y6pZlDAH16pJ3aa7DfeDqGop0Dy8t7/7jiu4S+7Tn5G7krikds2TRKR6/ve4YVqb1WlDk+XAT12XAAjE",
+	"IhoLxIWTtn5OtRlrxsQgZ4VeS5mPfRf/ZiMpKN/1ucKh5gBgu4y0Qq+/rq4NTUWgnxsCDOSypa0NkHF9",
+	"A5bTkvosY4Sb+OXqzWs/YgLvvJKO0DezoJbWlmNIeiEFBuflet3iR2o6ILqbrLldjt36nsnibIAo7l/Z",
+	"0gTb+TWtb2MHox9BpPsjc9d+ytJyP05CADV0jDbqzhXwIz+jhr7EV3qE9Jmg0zwVUIRwDKR6Y3+SCIa0",
+	"d8vLsgirF+XYVv1TN2v1llR/ul6GN/Zs0LhZypyNA8FJeYOrjALVX5D1ovTU4ncE8KuRe7/TTXKi8pxy",
+	"carMNyyCH1buOw6HP2GA3jjcsGQU26MTVcoUAyQRVMHu291k5JrXtA9eaKZ0a4Fkj9YgKeMHYLugySGO",
+	"TqZsK8FTKDXrB6mEnQ2QdjdM59ofEiSrOCA/e8OvlCgblgOSMbEdG4UtPhOOQJFvg7czUiGwyBgKdCSB",
+	"1wk0AkIFdAvPtDfQcjMd/xdTcgyHRzHDRLopTjcJxirbxo7fIXY/di6dfT3vH/eNd7xR5B6d4l7fCMe+",
+	"2THe/ZAO9YYP/Mi2x2gLOBjyq7OxXkzdMVSWeLJfjN5yGJ7jwYCMvrWa/+cB4IxhSsfcqy9no47XPHOP",
+	"tpT9zsnR2jXWJ/2FbcLQA+PW8U5OTBi7e15BcR+Qq/U805BN77oGORfB5KvJJeTw+75TlOic6mXow48Y",
+	"7GDB0xU7IxConkBQcgJ/0j4aV2iWjVBFhkvxWsSY4YAW67O9IvjpCXgY3acchg8TRm1JaE7kcCacuu1M",
+	"WpjLihqI4KYhoCyNu7gNlvKlWxJwJFlyBr7VedXvHbyrKwu9Y3elZdQLlLHmaERjYzICxH3Uf1yfh8ji",
+	"gF4PGD+HIvGZKyMnYLycneyGejy67bwTVzGypbsQWva0hQc2ID3QzE2YrIP0z5fx8AO443VeLLQ9eTTn",
+	"VGO8qFSTqyf0jFyVOQsu7VazfI7QSDrAEDrx4SINAGkbPMvXggonDrgIsiJn9JZp59cnRsq9j79fh1+s",
+	"9Ol9/GtvpVb6udYFy5yi3E/HR0UzYYm3xDZzygHQIWph6uqnMLyEGA9r8AsgEoAgzzO2WksA9zj9kW3P",
+	"+mA5vo+nc4jZWq7JXZitOPrPVNAFxFgG7U31tS97lyq0Hr5f9anf1c69Y9OllDf998y/0NwtzWaKtWGR",
+	"ar4QGmMKLOe3THGrl3yuzXNEH75t5ew//4al/QOL1vRR+ClcEWUg0wXU/aJvQUmst2ZuZtF+ksxb92Br",
+	"7m1o6N3aIKh8JBShTFkuxUK3YaJXUizbv5vAXK/grbeXcFcCzt0x+fJR++aHNVdMD1rp1lDmLC8yNp5u",
+	"5c2Yi3ELznKoNCm1jdmSqgVr5AzKjbCblTFhOM21649OjNxQlTlkNExHk2lH4U3bQiPbVxCHyoHaA6zW",
+	"Lhq0UrAEOxVDcHPBgx0Ag6CnEp7ppuX3VeBCq4AVml26jh6gOEHe6TDXemvx51qxWy4LPUa5O25J1YGa",
+	"LXgixr+CInMlDSZ+WsaezdjankT4DGI19U7t6NP3HzJx8TningunaioL0XWktJwbnzOTiiPVhFuA/dOE",
+	"zwl1ORQeTc8e31GYpgO+pjdMhNaJyYB2jyz5H9m2zIrXxXzOP7R0eKSA5VgoOG10ZiI1H/cqvQzYcS/B",
+	"kK4Xnx7IfD3b+x1eq9+zPdyPbOu6wqUCfDeVOl1c3qiSIITzwjKFM18Vym3SscZnw6J/ByqFd6UEluKu",
+	"/W64YVvPT9DI+s1TktGtHpENYzcuWeRnKTLqHFFQFagvw8HjAcHCtSbUZFXMlj6Tc8+KxB/Z9h3UQg4o",
+	"RKy806/+MHqlscKWyvCdkojOdX4u1oXZpx60zAnXBlYffH5FnoPw0mG16YZuz8gPUtkrG3IlRUZotuKI",
+	"GnzISiPteyx3eHHgmrv3PrYt6ME+9i8hCvUj2+7tzAT6+zowf2Tb4/STabE5ImbczYexY+/BN2nHXgrl",
+	"aIdFUKXBIV+g1enf60dUWzgiibx0JI2/dSrQBsI+usVlHY6ofKf2QPuCNzWtgVp6JJL6eJobcYk9/cx9",
+	"FF7Yv0JgihP/BGzXrRVDBRqrWf77KMRDdi/WUHsol6+x7XObgN8NVASFbxK1NTxL6QzRoFh2azlgNfhM",
+	"O7iBXMf+zRn5RRr/k69CMDJ0yTjwZg29kIferOHFgTdrWs0eqtI4zSjRwEqbnX17kuXI8Kbr35M4TljU",
+	"7DLud0DIt0GrJz/Un8b2xjKB9lG8AJ1L108bTCyuW6IabKRzRZw8Ofmfv56ffvv+t4vRtx//cH19Vv7r",
+	"j//xb+3rNjr5cLqEksGTECYWhK6sbAfV//UzqO9hH8yI0Km8Za6jLRaBScHIlOc5NvuIwSO/DeCRJTbm",
+	"xYOzx+d1vObGPlS7efn/l+rqld6r9rUPAqGW92VvyF4MHKfUl28lmRekTP1OzXZdqr5jirtbsZN06iIn",
+	"UuTbtPN26ESwTzNbYRbhAYe4/Eb7cS6zI3qc6B2rW1VA/B3nHYpStzhrHSxOCo+v8gWHu8NTaIy1dMhW",
+	"Xm5vAFGuVv+VGrIjgJ4+LHsb5ovoh3vCqkWiMTHPNnmZZJ8Wvqyfu1Hj9EY7XJtTtCgpEf0Tn7PZdpaz",
+	"q5yleiBlbK3YbLAbrO66TvkGTZkFv+rvg20vyV5Jxcahi71Oqorut50Z2oCD0Pqhd5CZVJFqLpmJR913",
+	"HvfvvhN2IZCYBj+AXJlVayQMM51CTZ3LpPCkIdwBfKKl40RX73I5Nwglu6G+gaJTE8HL+/DcO8t8Y7Vq",
+	"k/jQ9QhsZpF5rRw92FJB6jVhuWaQ9tUXjYGZwZGkRgFWyeIn/ovZbqR9X7tfls8Gfmmy4o6WCNVDeAR/",
+	"T+1U37XrJ8He6X7KabaGn5CNljLP8JR59WpO89zab651zVl78DCJF1IL1WDnngCwMao4CcB2cujFrool",
+	"3Yyai7bbG4+i8Wc1bgPh+qZAu8YC2x9Wre8Y+SOq5hnfMGvC2P/7vqNT8R6zr831EtFVK6sBEsX9YXc/",
+	"algYh3nSwigrbt6+fpZSU5xmXVXTg3qeAJcfaCWUqthdGAc/yQRIkp3Aam3a+ry/XWujGF2RGc3zlkZT",
+	"QIpYjHWxXiumdVoFtDfLNihfCKgQ+hhiRazT5dPq4J71yfjNYXo7vtKuHyMuap4zQ9aUZ2lrIedMGN9W",
+	"pQ1wqbU9ddXYaMoru+aQOmEwsN/XHGnr51uaSmMtC5WqMVxBmlU2IlYxJA4S7YkDUyvfr4oze5Nb1nHd",
+	"KeEir8NoTGW2jR5syV6Z8cw3D0t3OHadfPv3vGUis/qjaqlr7YD8aWDZ9EGgwQrjNk7wPyexcfjKlaev",
+	"YdmwdxBoOoU7n7onCEnL6B2YYLIwM7naGW9+4R77ODrBnOmhB3Wt+Iqqbe3EJBIf4vaIgNtX5ihdkozP",
+	"50z5snvUBv31TTqu706spXWh1lK3ddH1PdTalN1OrgWUgO4HtF3Ett3ZFx6gaGnphdyUzkB3HumWfr3Q",
+	"wDwp+UH9XjHDFHROA6A4PmOXwZ0AAVmSAxQS5K+kb4BeeQ9v5A0TwZXbuzQJ8iESLFgDL4iFTLkgYdnK",
+	"0xIlU1Rv2LIPW6vNXl4/tesrWubkrds8ekl8hUgSJRUkuRha/Gk1i0RvNJx4fwzFK3wh3fZXm3HOBev/",
+	"tadSm5+4SJq5vg9fu7/YqKKRPPAm6uDn8EOG9o+Ifj3VN3x9Ktc49incNlYA2ZF3dOSNes16Q3kOijTX",
+	"ZacLqH1BR6dBfyidAQ+OfKdZuMb6OxDkbnz3aJtG5f6HyaSrdn+Si2PYo3Jx90ao3B8JsTx2vbMQGqUC",
+	"nw/nV0NzQiidozPnUG/xCh8tEffO016H54/2vJAxdhtz+s5c1i8jjdIe8LxHv4EKp77xLx2t4ciOdEa3",
+	"vsOyEI9WpHL35SkVCo4gahszulOhW6Fmb/Fbm9NeIvhNdBrKzqs0O5UCUgDgvzeKgzN3XuT56UwKo2Se",
+	"9Kq1FejvI9bZyulz/WWaFe+7IYhzticCAFIUDi2MthOp/GiAAF8IDgCSsT/PsiTaZjuzVlK2UvhF1fp7",
+	"Lpx/bvLVhGhDRaZdDdk2uiagihZfAWw774v8xr72hFCiChEwuV1omQLaPiTeXguuyQ1bG/dHrJRNwRo8",
+	"6JFNVuIaPHj8dXN3YQVeFXlqwbnuqL5uPSZS8QUXrW3DFDVS3dMhTgbtrv0/5hwr0b2ssMLDnmfwX+dp",
+	"9ElV7D6WL913vhdGNWWZO3GO8FE5cffxVs6x63aMsxf2YJc10c3I9hMvlPPZDEj6kf6dNuiMDqaKfk6T",
+	"jB9vpVm/Q//3z97fU14ToUs7G4Ndltz9X9jmKvtboY0P0A6YN4YXvAe4M6WQLwTLniqWcXMFb1U9XQPP",
+	"pIojcr0Q+Z6QBb9lgtAFhZAyoVkVQXAQBfX+5eU6hEmlNuwXtvmuyBZs8DqnU7q//wDZRrqMfY0xdNAn",
+	"ffsoNZHxwMMRY+JsqRa0R1eTMm2HOAMXx+3u1g+48M/90z6ZuQ/zhvhew1LwX4s/1rbxW3nzNJiQQxlg",
+	"zccenrBzklt5c/XyOSBmdSFpGlX0WFpX4L9rwNdYWf7Z07zb+4pEGBw1eI5++dxVJKo+a/BWN/N1o/4I",
+	"7oKsRrsr7PEsVEAMZI2j5sgPWZuUDrBzcnuJv0ZVyVAx009C1Kk8rqyoTmI0SHbE7ZQG5yPv2Q9vONZQ",
+	"ghO/2c2IvvdWS1Dcd9niYCfUzm+aDt/GtvrFn+SGqdMZ1R6OV49IxhfcYN0EF4Ipstyul0zoM+KUKihT",
+	"wn7FK5qFxpqAClYTJQ93znT/LrpDjlqzDedAjtm/0/zR2o9HJtcgJLlq7/AeKxT3ovwsZ+r43H6cFnUr",
+	"ecsgL41tyrax0CyEbcmMistYW2j0pg7d8V1LbcTAS3X6DgUDDy4e/enRNw+/fvSnVLVAK+hwa1tO2NoK",
+	"1PmQC+Yucdn20cx+/8hte+j6A6Sgx7k62MTaE6nnsMraY0LsHFTX+Alwc2r+QbTS54UpFLsMqXy8LPrL",
+	"JMNMPvxM/4z7f9XUfvaa2qsmhIx03SflwTW2vQFnfmeltX1FWhPErz9ExZ/5LSOMQ4oHJT7CCvULQEii",
+	"PeHdHNo9mTMR7d4Xu9g93KZwHhyfHrDjLyzrDbzGQlQudmc+ri7Aw2qS+f+8vtb/+f7f/9P/R9/ccnZq",
+	"xyK+N8++u1dbEJxAy4q8hKKwT6Kt46ef4rMHGL8JeK+8WNRVm6HqVzHNuU50JH2JP0R9Lb3KbwUWKt5V",
+	"2K5KNWTOqGZja5Po5r51mdbDTHxH0zinU5a3VnVU6HdFCO5f0POZrW6ZuiQXZ+dn5weuZ/nZ/gmJyCB/",
+	"Ld/8+L4uZrW9bjBjvUKfHZFrPuU5N9vBI5ZvNkc0jK5qY9VNYrtjLcfpFTUMlIorrflC7OF8dMmh+3jl",
+	"jFWy2rVaDk0yqfBlPCPIExvF2q5UZeDjEq3NuVTE5+CPMzanRW4OwPBwNOIDO/IW/Fq+gXfe2FcaDuGw",
+	"WtVP79qenv1masqYIdAPE/xXzm9lloq5poUaM6Qxjb95/8+kmBVKRfUm/QAAepb+j07mlOdj19a1hzlI",
+	"wC5eSN/lL2NiCzIulzOaY6fOtJTbU6WQYlwIekt5bg31/oc2bNoL8TZ6v3l035WzG7l+516TmkSLM3GS",
+	"XGx94u1ZpTR9zdR4xYVzDO8GaOi9QVFb2yHfH4b/0FcVcq28X7qSws8ZITmsZ3rXpN7I9dv1J4u412Pt",
+	"3vNYj3MPia27m3pNtytg2+JuY+0t6xqDZg/QnGOPHFwcPmO/KVPYrV3qXTvg6PjePmzvg0PM70LlPYd7",
+	"++qntvwc+5FAfNvixU66T3/IpLdxurPinC3UGtzBpI9LDNKAt9uHaTo0xWbIJjaL6Ol/nZ9++/4P7j9O",
+	"33/l/9Sz/DYfEHBqzaiCaae3KmQKNv0w+sYVbzAi2AdD1nTBPMQB15cITCkjHAT7QDe+y4uyZi+UfmN3",
+	"bd9XG9EEHPDXjIoZwwywQkADuWTy0YuNeMPUqgvftMSqWFJs85zbf4DjlcahCNAJNd36+YVGPK47rhc+",
+	"9UZyUPNUJuKlJg8+xDljY0Vb7sGOixRfVvbt3fAzaV0pl1JV62ybVDba2uG84rfrE0nSlmI2n/13ZdUU",
+	"mgRCaA1ovFsy8DvVNgrSOv3nNJluMRu0tZ1rhUjQSjKaKiiRxD7pC5msIewhcUdoHdDZEkwJ5JIne+KM",
+	"jU7kLVOKZ7tdfmHRXoQ3IGzHs0El5PBCW611mUjXcor84kaRRX+M3dEYb5mxA0Mj53GxPhmdYHUZDExF",
+	"NsZ/cnEr+awlkzStlTbch1RsydfnRLOZFJk+8sb4qcaiSrDNifuFKjC/VKEROoUJw9RacZ2eUhA/432S",
+	"5Mu3+6SyV56Ou+OGKYWdbiEsYpMKi6W3pu1UxczdSxwcUsvSlC13Uc/SoGLvDPrEfPrmIDdePQ4gcKvo",
+	"7GHN9TYX9zVIew8APZDb1+KYQ9XjST6IRHBe9rKCokWeXVYxvu1f7+mAAryiH2ISY8ex3/SPHWzwXama",
+	"NMp1sh4hw6fuMVSzd6IteFXs0MupfiGvT4u1JkYuQA9I1/z5SycZb/rB1xR/BplrF2oUFrhNnL7fvWvH",
+	"EImeAe5SIDoaDhaHYS5DhaF78TiiMNL2qzwm5/MRWStmN5lIRbyWUw0tfN3fddwwGWo9ahBrySx1Ur3p",
+	"EF3nxzA2duK2nvc3SO4G5ZYGZC18vwFO1SVZn2I2eEKyJhCh0i4wDLyxLFReQQIBxrCWNMPcOhdn6oum",
+	"BCJjYHG9e2e6M3HtamakquaN9ErTrFV+NQPiayWnOWu14bkmGyXFwruvidUtK0CPJeyOq121Jj4ELeZQ",
+	"C/huid2IwJzXRMsVw166QoZvcH0twp48IQ6PRJMbxtYwmBQsQExuyZLe1qsCO29SHOUlzrRlEcoEuVqV",
+	"jjCK17qGnpEf2RYzyASz66GXciMuiavzGGuGrgwk2eVRGg8xeaR988s1iOFuy4zZmprEtQ/OQDtkB75+",
+	"Sc5DhpxigMnle9ntPBK1q8IPHa921Fgo8OH73Se/7XZ2gPEdhvSM5rmbWgZprxtZ5Jn7i4tNqe1YFQJA",
+	"6YFPV6AeChnLg157CEEFR2sKcmbA/etF3jBdwjN+9EaLPuFXrr9m4b59sGYRZjZUs3gmZ0UalfaqUk9r",
+	"b53/8frFL0OBeaKh8BA2x4n6/EIKhFQrhKusjP+HTM70fV/Ke+prmVbZH59UwS1H6PcaEQ81ZxlUFblv",
+	"YY6giNcCzyJ0KnJJ3mHAKROMmiU6W80Z+R7OsjtbPo4MRGOPo2p9VchAxVNhGX9kR825NixDibvnEv7I",
+	"tippDWVKrtc+SNvue5S5Q//UZEaFVSvgRYciKAtDcqntaaUCW7mTaWGwi+Cc/E1O0Wtv96MlBdDfOeMp",
+	"WyahVH/it6y8mRBkUzi6ovUTNQXD59eXIOOlSxw2CYSqZjRnGaGCbdKQmr58MFFTHkE3AZaqQITpEpL5",
+	"Bte+zOuD+3PoTeR2sAXgw06Ai8W4xA3soTIVArK71IplZXq5bsmTQpkE+1k+i5OEjNBoCWGv4RerbfhN",
+	"gz5rfvpkWwGwabu0atMaRezq9qR1Fk2W6pJm0eo2jkjv9fQyZtzBLSUCgdyIkRdd/s0SmCDNhqXW0T5E",
+	"9C25EX6EiogJx0gxmo0cv8p5RW5qazWIRUBqTwBxy5TUEGzD1BPY6LWSK2lYZjf7kqy4thLiiQ8qOYYp",
+	"FVKI6+EJcUS7k1NFTKYuMgMDnYxOQARYVQa/v8MPnV63lxG+sWfqksmnShaLZR9+BR510Cm1Mevs0djM",
+	"Hux58G3vr4H+t33IGa1lUogZ08lb+Z27wyBBai7VDZFzvOxcxJHWfxOMquHod0jZCwTNSEhEqmZLfttH",
+	"P0825KBCCj6jeYkE2ga9D3FymFahoRvAE/KfOi8WcO3855KKLGf37R/OOkzQluIUReemCqFqyjYKkT6c",
+	"QGcOebtD0iV9Bu/7URs1Z5+ibfaV9wi3NcqGCrhxq/VUBuryYkFWjApdxsFC6Lqvz/q33gB4uBHtdIF7",
+	"O+pMHDi8g5RWYJuu3I1GEpGLCt62uIz36nK7LrFo24slTeL4WxKkYL25MBzq30q85DxHbMpq8vGwlON6",
+	"IvGw9OGUqIc9aUqLAFkQr1Nl9MpEwmktxUGDtxLHoHKmov0ZldK5KgaH4e05iUBnS7Z/MlhTMBmTj13o",
+	"2vk/0Wf6zdePKj7Uh+c7b1s/Tgf1h8QR8Oq7k/BBLIz36KdrbVoGXjBmdNmc5utH5Ef+3Rm5CqXI2GXD",
+	"PtWe4wN5Jh4SW/e/UWq1c++bkUErW2b2X2cEdGORbwOGrp2GNRgAjxsuHU9HxVnY93LDV36hK9aflLKm",
+	"MUHNzJ+LHpcqPAq3DGRGtqkUVwJhhEGhkPOyW0ilGunr5A0p+GdYmZfNBQEQ/LAotb4siZsCoJHp3Di3",
+	"gnO4QLtnMBjseumzNry5x18PqEX7pqkTxoBLCepC+XVAWi19BTBjqMaslEZCuepVALzFU7eM3LQHl9Q9",
+	"OG/OY6dOasq6XEvRPY1MVUIGNgoPHW+69930seSC5DRzrV52cuKaKrrqSjRoJAg8w4ERyBDkUVj9qcy2",
+	"ZWTKsBUYz4XyDjkaeg+At58bzfK5NyFL6/WJZ7MV+sX0iLgeKuinYCTnNyyRchCByyX9bSu6/hWn/n5/",
+	"WPEYh6nPSfWp8lEzoA3ji6Xpl94ROlHEQcw4dHl2fpFoU1HLKaAzI1U1KHOP6JlUdnGnW+LNnZ0LGtVG",
+	"r1zrlR7lAvZqAZV4qw1bWbm3Wicc0X+W0PUtqN/QzsS5Xmrc/Ojbi8cPUsnzLXfzMz6fd1rjA2zYzjjF",
+	"MEM9/lTTZp+bJNxX6P3ilglvIa/QV7yWrhryOID6uDM9CEqTYnyXsONRtKYmUSb6TBrDslIQhd5XoCUA",
+	"PqsVemexgNoJkw1DdWykVDeDcb6G1dzOlVwlgyqYwwGmdP0aTPo0BoJytNf6egvmnj6wQvWgQttWnJAA",
+	"2JOgbmeqXOw4/W9UQAtMNmqvo8VBjgBiW1prdwog7RwY4kCbc5jUfxEgj2v1xdgFtsV5FbH7Dju7/E75",
+	"Vjs1x8k1+7y4A0OLG7Ep67gksikw8DfXnsgloBCAcvKO1JTb9k7dWy0b+gqRDobDTuYy4et95mEVCOTm",
+	"zNjR4BV2ACW8S0Ii+HaOmHXDqMo5U8QZb0OhOFoW8G3kOR2wgp/pPmqnO8L3O8rh5AumU0DMfy9oXj0v",
+	"GlU8Br9IwVp6xIHVnaiRwaB+WKKNT4HzBrr9FV9OM99+yV3lW8NjHA1278C/DOj0frzIOQztVtZMaWgL",
+	"/n6IlvODkitykQ71No5Wt3JbeqirL9bnGTm+HXNETWLc7tbWtbY573cx7+EeYH8KsK2Qi4beleMYP93X",
+	"g+xIP5p6FS3FF6BlOWoOVLbCnIbpXH+tXNTN1umO8TFLFbifZWfk9gJ8TloSKUbWlsRS/+nWagYhawm7",
+	"fky3ILJc/WU1B8Ir+va8wDV2AvmM6SK8xl2fiJ9K8OYi8tsZWSt+Sw1z5Y6YFCHn4PmECJJUIwK6v6+T",
+	"jpD+Rt4ZCo1J8hymWTcZgwjDgazMwciVO/TpafAZgoMkoqCvn5E1U2SFhQEE4TcglnG0htDpMbqz6X2n",
+	"55J2PTCeU3HAvxD5NmQnOi+8w1v0MR6z5AlAOg6whzvPQ1hgbDM78J20IoFJ3wkVIktBZCDaDiUI30I0",
+	"M5dEM7y8DZ3mMFH4h1yn8ykc7k6n8lQJVj+fn/5sTRaScYxCrOy/elYdZKExZyIMZ9UMzN4v018kyWSS",
+	"cJe+NC7R+BJgaPBb6d1fBZQ8AA7M6eymGjzZ2bWurfT5FZtz4brW262q4gFoqy3TnODbukWjaW8b/Bxg",
+	"QOfcD0Dz3Gcw5HLR9j2jtj5RNQEh2dFD13CTs47laKpqb189x1Uue/ffcMzXdcm8SRpvucxRf+19sf7V",
+	"v7LT9Qs/+slEepJjQde7vLLw6eurEkcYGl3ms2UUGA0x0ZFD5XD9qaDrDoZSVSnA4BKxe60KsdBkKfMs",
+	"VDZe2t/QCEP/M4amEYhEKQnI2Pa9ex47tiVSPfZBSJ02AWVhQgNqHUHnzajIeOZuPWzhSnNnB6aa38+W",
+	"bEw3VLFxBHXUfDBjYjs2ivK0qtAU77Wo81rJFdfYbdxIAl9qaeWyEM6dPiDgC8biGHoY9xf1WBQr8u3g",
+	"wUKrp0FvrQFUSbFsbInNqWFiltBiXmNWCSxTua1SGGcWd8TAvq7HwJJBsIgOLsZmCWmh7pKs1+2CbmDV",
+	"Bcx12TF+Es+9jQwnFMYQdmAmWTa1U23QxXotlXFHLnzKe/ydEGnzzSAB/8WUHAP6u2J2kdOVTX05nHeP",
+	"lo0VW+we4YrgY5eEFSBhNGHFqZUepxcQrd8DL1kli1zm/APLUNKhro6KV6TaQgWsZ9fRScQw73t6j+KD",
+	"0OT3vFhoaGCXc6prNXKQWk7F1qEnkRnV7DK09bN6eGuaRZ8gTlcHtlFcMNBZJdZfT9kn47TF71137iSA",
+	"BbnxANfkl6s3r/tXzys2Y3y9G1zglX8O3imrZYcW9WG+edRcPtSRVTL9AllJhaDcrGM4CuJit7t2E5S0",
+	"7O8k2FW8t2PgV/bT6YqSJmeyAL3TVfsEUhP8o5Dnsl7nVlnhBsssqEcuvXDY7JiMCyhigCgfVUe11HUc",
+	"kSH9lFpXSS9TLXXRXdCdUI3zmi2lZqIbfa13tvNOXDBH1+7cWT+1g9yPYX3uJAfVj37Y0UH6Bx0c+8rL",
+	"wY2XSpZJ4BC6/x2fvv/twejhtx97OXwe2uPy6LwDinBECmEvW0h8AgvIIRKiOTRlC2sRQamiv4elwndP",
+	"WlgrtSotSNOHd6Fuk0MxLvV+0NNWh+yNPW0PdRv29GeDlwbJ1YYxHc96Z1PsxHYdIgZSu38XAiFBxxH0",
+	"hZbZ3anekKBpbyGYnF9fcdgCh532Nk7ZTK7QCigTYz14RKk9zKgAtUHfIGggelu4IFZInDksbZohyLkZ",
+	"IXg2QpNiuTQ3y2vx6MG3ZKKoYdgZaMw+zBjLWDYZOacgmbizFOGAT0Z10PFyIPiu9wFCn5mMW0smc3GQ",
+	"a1HVf+DlnHsgEm91Afkn6Haxxlc5VDKmkACJ74Xk3oZx5qrQoCKQr9gIlxgK9wC5NgMvLwQPSvjY6dYw",
+	"H15RTK+lsKbaYTCO+9wGnaDyr+K+XbBrxiUfTLcIkn/LIN4TOG3kwFkAO0ZKsqJi2+K5Sl806UTB1oK3",
+	"zZIa5tFxIqs36altAtTvA0vfE7MzrB2vg3ceus1JmPk6YOi6MAg2AREdH7fiTSBR8KtCvgQTkQxZUm2v",
+	"ZpYdSu3wqsPUHe1K69KQnM0FGSXPcJXbG/wwrFKuJkWOctmXzRHv7qJHGo55yZez+jIueKTn8Mvdz2vw",
+	"xY4vHi1l8rN2HfmE3UKOKox/b2092rklMl+iPLAbZlWdFYP4QNz08iSqeAMdqWpepTWiyINZ76IPjqZ0",
+	"iNVf+v18VzJ34fAN1R4OrAXw5PH5OAWO94PHQpjJlVUWnT7lx7lHvMszHXhphna+/daN0+fh0k+XoBh/",
+	"HMcr0tfPXRMf4ROjsPjl4GFtAvGJsZOyh2mZ37IMAsDNbZ77P9eCDaniFwy3hOiLiyz55AAI8mpmAvoe",
+	"pPsGuPKkXhZXaKb9C+EJN5rlKi1HZYICdmVO5xD0aMMJMWuMM9f6cfYco0h5cD32y6iisQaEmDBC1Uly",
+	"w7aXaM+Vsy5fCn8bETz85V/cy+P4+DezFWhesN3JnMgQ/nE3wSRjOTwgL5ew/cboBDp/xhLqlgN0T1L8",
+	"SBM0nSFd15VdkAhWoJmQl7tyUCKh4n2mmHEYbrc051lAWizTqNvl+tfnj75JA752p1W78sXvOBzThIwt",
+	"t1+nsmbAuI+eKUv7H5wPy/tJwyC5EZzjrvp58ordyhuWYTZgJiH4ABbDsJFXyZq/Z+WkwFaBQaZsK6FC",
+	"V1asuEjYdjTFfg6ndCoLbKBbVl+Ed3p0yS6/P6rsTQAfg9m8b9/qPbNsHGypPWrJWmyAbBgM5DCfc9GS",
+	"/1ki/YXSdpA7mqG/wp4U3wOHcVVeA0mDnhZGtpUtxGXmXBPNF4LmU/nhvn0p/bkduAlvddNmxbwtIdtB",
+	"FHbopAkog08CSbB/+bdigIyblnZybpzjD5xRAdGSa0K1PcXYXQyRGCixmn2hHMrBmmrNMIGg2S3IA9jB",
+	"xW6vcm50hRuCkHzYLR8PKvw2fMVksTvO/gafi9rLtR3Unx0R/vKa0pyKGWpcwzI5wiejfnufLFTzKX1k",
+	"+7XwO7abxxEx0CNT2YGDHDLVvbwTf0yFhGch47hnS836BH5roPqX2kiPDwXlpdkzy/3QnMP7xiyO4VRq",
+	"7Mzd+pQq5OzvUkptdn+/UuXt47iVDm8AOohRvRxJQBHBbaQxg9iZZg4wJpSSdon4V2xeaJq31yIkcJX8",
+	"WevoGdYty1xStvtSas9eM2PS1gDN10s6ni2pEJWqu0g1mjKz6wnoaeG1mU5otgFJzUdQyNoj+42c6URD",
+	"uw71bKcJgj0qXMbqOHNOmqaCsqIfxtQYtnL+sPQTJQWJ3+G3scNaKtdrJ26adqnq8I9Qcr4dgxGu02uy",
+	"Iy039YKBxFogq3vHD9DVejtdqt6WgBTbz4TbmbpVmUGdhZsMVTtao9phbDtXbYvawgo1HqswVPo81jkh",
+	"yc3dvFA/YMkt6pJUh+hTQdrdhSblB9/7di6p73sj+zeOcxc3boTqMfqFsUyTmHHTBvUXeWtEveC4ibvA",
+	"7Wx2/QnukEE9tneY+OnrprSTv368EzGofhOVhSO9Xi0nWI76aOeL/7q7et1dwLeFsOaPdkUsPQpMkvdV",
+	"U3rwhWBZpRl9qvZ55JNMV1wUuhKmsAeqDnZXazR2+h8HVkbv0WGMSEVOL3x59Os1E1lKIrf1OMhCDxDt",
+	"Yl7eTQoZVXNZKLJh7EZX2qyspDDLUaVjR2+4eSDxGU3mLmy4yOSmndQRqi6M3QTESSDF0iXk5jIBs7Yo",
+	"oUjtK3TBsHKLkZzPmeEr5ouZ+lP/DsjcGXX0sxnh+icvNb8YjS2De2MmtRnUALN8K90Fc8nImiqDSXKh",
+	"aswVkWEBfFbHIYDmFzPFMkRKSBcVD6a0nUho9VPDmk80d+45jjY0VXVmVwKyykXE8hFCxB7ONhwpIjCa",
+	"ZGWB6ts0amx2K6vsr2+BYOivbNnHI7erd+aymRRyta02sV4rtuIFwqXbn2aFNnKVdOj679px2hsQbHie",
+	"Y13OlDEBkilKwMVjRRhk2ik2u5GCQcW02UiyqTfed0Ec32xJU54BkAYEZbwIaIZ4ci4YVTs5Opnb4t5N",
+	"MveVQxN20YBoPlqSOXVdx+1suNG+j6MsVLedbyViRrf7ketfTtILWF8hZuEejTKHczY3pNAFzfMtsRw8",
+	"8nArD77By8XDxsqMbsPOWLNUCr8EK+zHhx0I7Y6DcTrAJI1WfFTduur06ivVyvpOwv9LKveVygD/ekt3",
+	"6rXfFdmCmef+aYzbRdJgpwyLhMfwywDhF7uqVVnIJW5KiIGdb/Bcj1suoCMMUQ/2+EWtDR1N+yiXU2XL",
+	"kieoUHOXSeDvjdnSjY5J+eCgcRjiJ6OTBbMGFNCxWucMcT9GJ2w1ZRlGQtCIcpB28CFFxY1V2lbuG/Af",
+	"Y98vW68Zmy3t2ikqwrJr/4c8fEjOFGAbKY2+rBnUW2rIrckYzHZVaEBPm1IzW8JY0NULqKA57FHyqsNV",
+	"eB1QaPrpl27tKqbwwwdNVbkakB2W5APXyni6NSyZEvgmAftgWdUKbI8sDFAzu3J76tmaMdpk5VQizkoy",
+	"PVGquAgHjDN7P0KNCJrx3VRAN5Q+dKSsRkCfeAvY12lkCoeggjLbpfLIW6Zyuk6kjRQZl+OAINVDXuEb",
+	"JYBUHwkOTqSN4oaNL5Z7vPR4NeSlbKwY7dvWj2nDV9S0+b/gCPf81JBVHLR+GI5yLpDBRdtAVXVpGqvb",
+	"2KNAYTy6X45RhW1qLBEvaUoSB9atMqJyNnYviQTfeJUyd0cnmosZ6596YaSheb8Bf+CLQiFoDRTf75kA",
+	"4UYc4ZRbl8iPlmjELmbMOWz7tU5XCzZM48JX0sp30LtpnjND1rQF9PQgPa/xNaaUTEHhgBsyiF3XaZ7y",
+	"nGXltSCVT5ZxqdM94d8qoqFz2A302CzstkESliD+3Z5DoaMzdgInxvPIVQ6XcdXz21jemfWWNW2FkE9p",
+	"XvbO4WLOFBMzKATvSQjWV/Q6agixhCcNwC0Syr/fnRGZshktNIu3mGScZT3p8owytvqD3kfGRhpsbScb",
+	"Xw+sXG7MqDzS5Xxj9gtL164gR0e2duRbBczefhuU4L39NkFY904WqUnb3xr54LJYdzRIGgVL1WXKE55d",
+	"ErsfW/TYiLb0/iGOuaUsEPBhkHMukTsVM/zvUKP7ZJrZfwPV6wA1K3XSSrjJnoiscJnfcBH1v5k4ATSG",
+	"5KtJGs3U9d5J5qwmB6pih9hnXOWLouvlKHQDwpyQTdRldCoLk4aHT3bzeWc/NCJZranPBMOdv56/n3hB",
+	"EMCNIecElrhnX5+AxemXIbUV79h0KeXNcdKDq911m7pRVwCf3fp6k16ataP7e/sWIqk0NWyrXwGYrde0",
+	"a8Vk9s9e0HodyW4FgkickSuywVGgmxt4WDOuYQ4u6bw/Jltr715txhnL+S1TAxe7tUXvWrFbLgs9xvqi",
+	"cbAB6unZhudlZMAVI0WNyiCIqVwpFJRIaB/u60ehG18X8zn/kD5rZaDU6gJ0ZpgKqhu+frzOwapHz4A4",
+	"6du+EPiy5N76vIblhDu+vUJuS2RbDphR5vpU1GtGOwN6Dp+4hniNK06F3jB16ct5PG8ohjGGqjYSK8wK",
+	"q1T7ndk37un62sPyxXPqWL9Dkr+8yLuL3C839jM88dvU/reZVuG4PDjfM3ugxntHAriEA9KaTwmFP9SA",
+	"49FJU+0b8WPUgGsSBCAWBJ21D+NxtnpXprAPxhs5w9qo0G0uUQVMO4eNKliqP/1UZtugIfgizq7+nfVG",
+	"ge6Y9j1NnpVewztJeRZ2qLKKfpjRSWQE+mnvhBerjX6ESor60bjrUooaPXtboY159bVHkxucggBGN5IU",
+	"MWi4PUcjRD3yEAfY5aNYu960FZjgUM6PH4NwjjuTJ6MTeHNcrJOxmoYmltbeqSDAfBVtOdS5QWTzjOZM",
+	"mV6DHKYoltGhCyyc9P9qspx7/Xj8/aXw9aH8PJiPj5N73NOGGMIR+gDQGKdU9hju7auf0nEyrxUxbVrV",
+	"geE3e3l802UObMY4YKWByscyDA8++PAhnasdX/LdGnR02cQixE/kffcKHMqVsIpDOfNNqb7WBdcW0kqd",
+	"aYiy8Qn8CZbNwRaaJRV26Uau7wQlimVcsZkVdpegNwdgQSZK1DX0zmnfqp3QLFNMux/evvrpWkgVnAwK",
+	"AVOgsYDveT9lHiHcjkJmUghMLYB/vvnptfMeANqNNpcOq8Y/RaZK3rDL2PxzuIxTKLEWLKviGoZuH67y",
+	"2e4xeHsd5QhzJlDHMXn0b6z4wEG6BLw9JY1tmCyNWesn9+9P7OQprpkHJMA2T5C/IZixVx6BlgKPHj0k",
+	"EnH/APnw4vzBI+h35VvOIx7smmq9kSoDlXSu6GJlVbZr8RepTZmqBa2w3A4QI0e+N9UIYSTdr0zd2qsX",
+	"14IhSKHznY8ImFGQRevbHTi2wiWupPo/2g19/24p6Yo3zwr7sOaK6UG67g3HvGe/zWVDnzGiOvly++TO",
+	"VZ8eDyoRf9NoH3RPQ5FeSyl4D1wuiVW4upk6srMiz3LEztoC5vGXSgicPmIR1jiQlRRGsKP7C0BkiP6y",
+	"LwYt+eTIAK3NsTs6THbO1lP/Gh8HJOZFqj0FM2S6JR75KCBHDOxQdVQ0AZh71DsJKB/oRvLzP8gREljg",
+	"TlwhfvRj6NbxTO5Wu/aU7H+Qy7kMPst3WGv/sYuu1422sXRm+C2mDebMtHSJDe+/cWd7QJ5eq+TxcqL/",
+	"4R8m6StPhzMPo3bunZ3jUU4zLNadnmhLweH8j/MYfAbsa/3OQZW2Bl8Ma9DUlXFaT6xK8wJGTArFzfa1",
+	"XQvfcbyijCX8P1UFakQmejpe3YxvL8b/53/9bwiMwtKCRceoggIGN7RVrCHU7G7FMeRvtGTZ16/QexpR",
+	"nFG/dqaFUTK3jwoGLfKibto9CPkIEfK5bO1lX/n61cvnT8qsfu2r2rhyQIR6FGHIVRdJR6kX+E/tKqRH",
+	"16ICbVfDA9Ajkm0FXfEZ/GL/XRbJjYiixgHH6xFBpxYMxTT8R+kAh2hLkXFDcrkYXYvoaNlPBvByn7yb",
+	"ywVOEHK3zq7Ftfjqq6dRBcNXX5HJVWGWUvH/gs88Id/BGpMKN5A/0NpS/BGhMEOFAkByl8t6eS1avntd",
+	"nJ8/nAUkLmAF+BubwCcn928v7numuQ+sSJ6HbCyA1osMJLCP3Ly+kxlnMKX/8frFLwQxPt9iuD9grdi1",
+	"cH/6e1HpHlf9roeLA7MC2jvS2fLsWrwA1yhMWJPJb1aufJyMoKRAm/JvIxLd+B8nl2QS/XsCrlQoRhBl",
+	"yHSNO/SGr5wN+OqHp+Thw4ffQmHqm6dn5Gcp2BYcobX6VFe66itpBXFBNvt3QYU8ffv6GZkyzTPoVOfY",
+	"ANtt2fWCQhOHZWu/H3os1aFpsSum82KU7UUjNvTDTOwqTC5dx4XJf2woN//vYz0pe6YqZgolNOKqommb",
+	"R3C74N0o+0OBKY3OpvMHGATScsVgobTheU6cM/paIC4c9pmFthCvmcjI5HnGVmsJKGinP7LtxPWTgr68",
+	"RhLF1sxa7UicpnOWYxbFg0eQC+XCTxPfcXfipmbnM/n+DV1MAtTcVhZEMZq5EYzMM/KHRxcP/ljSLQUj",
+	"LNfMAwgTbsiKUQFlWm6DvodEuq++Cszw7aPHf/ItXAmC8ugn9tl/EDQKyD+w3+0/cKB/XIt/nJ6ehv9v",
+	"H3x0fk7+QSZcAHDo+G9aismITOBfGEGF/L0J+QfsFISlSu+OndVlOEuKuQ7Bf4BOEVyQSdlEdvJH4ga8",
+	"sAMWgjpxwDL7cSGjSirYXGjsgXimRAp2SSaYMjRBmFz0kblPPrSfnEs15VnGYAJcQFx9xu2NB+ayn4I1",
+	"/4nLhoEfSCYBzce4fiElMqDlXzfCIzuCkGY8l4XwFEO+zZpCHbYKfwjyzyy5LkWg/9Jj+6UVM0uZje0H",
+	"YVBcBCxLNEvCPnBt9CWZXNkfJ+5ocaMJvqj9x761H7P3Y85nBuZdcvU4/N19GgJ19dly58+LXoQcwg3V",
+	"BCSf5XnLojgtYFIc/OKBHXytwA8J6tEYXZt2vOhcYJwIDzpCuvue1d7TyaGDw6TW7nrix4HddSHFsZFy",
+	"nFO1YBWW5Bp7dpQdV9y7j5HZXIdQlo1XLOMUQpf1D1giJyBhUHTdh8OAH3qMx8TJovJMUIIQoHJOrEy4",
+	"JH8vpMG8l0nZuzh85KFj/dBEBj6hDbSA04ATchnKZSM88VEQRyDLJq+YUdvTK/sP+DaUXM6Y0Aw78rmO",
+	"1Moqdms6W7LTB2fn3oqo/K3sKA34DIBeGl/tVy+fn4xOQgPyk4uzc3xLrpmga37y5OTh2QV83HIu6Jr2",
+	"xoYYnL7vlBdIY2VgnoeT9Tw7eWL/iOWIV/b510uqXFWXL1J78tvJg/Nz1xHAuGZh9U2yf0O9v1/tYzSY",
+	"tS9AYUzkHMADVt9cMpq5zrRWsrcN4h67D8+4jyI4fcsLYZr3fWt50N6L1YqqbYUK31IHlcKyaXopXbjG",
+	"i0XOvZlojUinKUIxZLq575JtQXIDMHHZtxo3roLhjX+CW28mrTIJ5wzyGsFggJZxloR5iDdoVzjuVXtB",
+	"UIGvMoFOM0HcErglg7p85P47Cq3+dz4XXfs/sm2vN+YgyADFz53p72S2/XQ8ibxTmnpGFezj5zwUzn/Q",
+	"eS4IBV0PmUfIzUHn5MH5g3+i2Rx46h02JF7ZRzr9H0cJqXxfu8V2ormWzCfK9gY48sjhJIyI63cmMo+V",
+	"4wFr3GMOgjtocT4B1iNinZHvKd779i2I9V6LSZy+MSktLsj94hnYGrhB0PnZ0ma1V0A4CL4DbFOJ5HAV",
+	"CA7SzVd6a3h/IaWLTVYlkjXeIj4aLo2893e3dIFeKE62fPrzDU7yxEm4AnMThDlM+Ozk2LdXzLsbpkLI",
+	"2VrGm5CE2Id77RbOtjMM4iVZF+3XjFndlEJrN0UcxpYDa3f8OqOG5nJRnqjgvyGTKpj75J4mDmbKWn4N",
+	"gEeprgUV3lN0T6P9D3r7iPjoedCpeWTnP0QWPiOvHIVSME1m1piFJRnhxekvVD8PLe1z1ni/8oS5OHOu",
+	"pTMYqJstNhcx4AoKNQJ0tmL3v5qMApopap3OgZI8Ej/5lQ+n4pPxbHWoNrYF7wPQMnJIVNqQQi2wi4DS",
+	"BoQGKtfWxAafyhFY29cn2nVdSOcyBBaqWHy4slIRV/fmWdsjvJWcXWTcnJZ5R0ld2e7AlX3we59L/oll",
+	"0qh5JeRbnCOFXIySm27Y9gwDjxAQtQ+DO620OWjI3gj7P8Qz3k6MWLhUf3ubbNesSlQLNdV+uMcmSZOA",
+	"0tIxOM+OPfQm8GDVOetYUJEMi5db9keqQ2nawVdQKtOHAaGo5NNeiuVJ6nEngosdj+exbsbSbd92ASo2",
+	"kyqL7r9dxnSptdyhcHB6FnChh8Np47kILmeIJlNCF/WiIkRW2sio9Ok6ujSISQHow9YTuMA2d8nxLx7s",
+	"Sub6DCrk7pPiWPRYh8R9LoEpKed1WEl7Theh55IvsWRbAjB5rafMHyrwkEjdYgh5AqqI3WUQYhLz0MT+",
+	"eQLElEEAX9MsN1ShtuCMoCVF3cTaIy5UA2eGvPMqI/pQXEkdfqfpRMHbF/fpszlPPpFH5Be2cRPp5Qm5",
+	"ODKbdzsMIjdYwKYFFtNfmAvkTqZx4KF/ClxMqCMveU6rt+H93/A/xjz7iGc3Z6kCl19kCNMuWQ6xOG6g",
+	"a/RKKtY8T/idz3yehjojP5G0f4bJVL0YCOvu7OMg9I/JxgeQcSAb4sjdbDjaEdH49GGMjtiFc6Xd4Um2",
+	"t2a7jGm7gAedMqcNPoPDsPa5Wikw23CJIsJr7TKmVjcou8BX9xMzaL9wOfCpghKYAHcn4Yh+t5d2pb9f",
+	"XgDi89J/6LWLqT69rt0twnwkHa+/hH58kJhllmylWX7L9CUkCsz5hwlmzSDowQRzRsBrwfIcXyB0TVXi",
+	"IIJ1u5U3Ubral2Hlxg0jU3Zd6Iq5t2n5SS27ypLutvAqCY/HsvPqoMq1rMo2082yYrvd9gbZEAvoaR6Q",
+	"5CouWnTdRrvo7Sw8l5CakWFs23vIp4WpJMGRGRXXQq4Bh+CMPLem2kz6XDjw8fsqMzfGPY3nwyOU0BUj",
+	"hU663Z1ZV9mkfwbzrjqhz23mVUbvltQxK5ZVf07EfTl3zhcxowMlwXeQu0rRYz0nW0Cc2wj0jJBIjNYE",
+	"QHQz3ZfK9R9O3k/PjSaWXJdXpTEvskTB9/3Amcvu9OhclCgGX7YEYhCb6ijHrXlbWTNgK29eKKS4dl7b",
+	"N+WeJjovFj3ukupxOZ7b8h2k5LmMA7sel2StuFTcwwmWTeVTFBaa9XfnbuXNW80+ww0H+8CytiMB245B",
+	"Wa4I7PRd530BEZYmXwxevzwgaUvxSmAxcSAc40IRTfKaxGC5PXMhCh4kxJKWsbVCM+KbJNm9zkbYpjRO",
+	"9cSjYT8Bp8wdqrCe1SPiKDtUp/sd21hBQHxuC8sP3H1RVE+FtZEPPxnHvvTuaBoHHvCXhUmcaC6MJFRI",
+	"lzu18677rcyY3+X9hFwcVILtSV9I5lqOpVwezvV5Nzrn78kFGmtSd+4I7SLmWO7QeIyUIdbqEa3z0mcy",
+	"Zzs8pF+sFvxCsJ3rPNDrEdaj7itNujp/H+f+01zH5cTvxvW5pxn3hTpC73w2B2diQ7UnrQkL5RK0XRWi",
+	"q5OMgChr6X67r+77DhAYtPQDz7ZT8mtXOn7/v/ed/q/T9UWdrh8ZW9fOFrpj6Q24XyGnn+Z5cLQOO1II",
+	"8ffJThR+/l8H6l8H6os5UG81a5ynBeVi2Lm5ZYrPt0c8N/VIki/oX4GzSAooBcmxzj4U/cBFCyUaS0bX",
+	"TLuenHopNzrUF1V8Vb62yMNCU0NmdMWuBbb0hPKHyvfBhQuzdfwyIYBxH36Hagu46gHFP4D2299cL1t8",
+	"HYARpH3G/XQt4t+wojLCbByF1tk+DBRBZcCDWKKEPdANI0YuYMaXhNthzYY5uH0HvcA1efTg27Nr4brV",
+	"ExpW2eBCCFjuEm0BGfbx+cMz8s5j99fmXAIQuKcfnX9bjYRxDaVYqbgVctGB4jEZj/qSDEfkp8Br6DW/",
+	"SxFwpW+qp8IfFYyqAJO1ioOZwt6dHcXaT5Vv7/nJNsIN0bED2IrtGI6Nd81KyiXV0OSNcDHyJfjQ/BfK",
+	"m6mGdsvREvpFq6/ifSaM8h2c2rL1ca7fuyd/10WG5VS2u5MI3NocJX1Ark+LtRWp2d8KjXhLWKMO+9ae",
+	"PdDYuLLU/bRPpcWz8Pg/d81FfZ4Dqy/KVW2jqHzioPqLT+sNrq7BXRZCRLhix650eJcqVGAxBkQle3pE",
+	"2IeZL8V2rZmBJN+UGbSm8uWjVjrUt+SfICmmMaXPnBZTH/93XwfxRUzouBURaCyUh6orVbN5oX3aYok7",
+	"O5L/Kpv4ZyibSLDPZ7vQ/1VK8dlKKX43UuL4d3x96ncSY9zvUvwSHbZ3O5PPV3IRafw9LdI7tEUr5oJz",
+	"t3LsxjECUGCxJTkzhikyo7oVLsT3OEjWwu9Gkf88xuBuMzDauk9RK1HBmG4x+2LuaTf9PMQ1+ZvkEMbG",
+	"svaKbT5B7689RQikWoVA8t0Kp7IQTmXcbbz9U5ltd2ewdYu+qg/mC5Pdn4X0YxlhScOresKaQvv+b5Vj",
+	"1Gl5VRwmcKIwRBTQ6MmU5VIsoH2UxxWjgBh/ioCca5nzGcKCa80XAoJTIw9w67R9wPy9Fh4huMTuXp2R",
+	"V+xW3mCYS/v2+6DlpeI8dcvvXzZfJxPfud3XTsqxbL8eR6SPDfh5rL8Ou+/LkDzW9uu1osNOXbkCfVJC",
+	"fwfH+1Maa3dspvU+0F+4kfb553EsE62kbVS2OfFlivwQVeC+u9V72nU/u6d/15Hi+nR2W1FukY5lQXlN",
+	"quZK729BHSJq+/PE/d8KzVRTYaxX0a3kLauv6ec1q+5St8LFAoDXIhTaR3c3mfBs4pGm7YLe03ejee1L",
+	"6KEMT2+sCHOju6Hpp9cpeoB8aqa89lEki7Wx00vUVAo6viPSL56RJV8/CdDIWJiMlo8rGodqP8HOyI+I",
+	"R0Ljt4lrlUmoyK4F/BiMKyJk1RLzSCZoCnl/N/NI0/5Bt684wKXzoshbphTP2GTk3rOjOUhimgN9V54m",
+	"HyT374wINYhr/OC86u8B+PU8ryQE1FIJl/SWEWquBXzg8fn5ednUDHDdDV85x43r+w+VvSlDb12YuxUy",
+	"n1LDw/m8LMzdaXlIQh8RYpm+piN9Mp3tUKoOFF4/MRPJrhoIaHRYhzhmQjVBl8r157Lk4JPtvRujTf3B",
+	"uvxKGu+GarJkVu5AbURODcu3x9KKApxNSJ/GnCKmblkFuzzPZWGi9QwwrN0rWj52h7GJQOw/Z2giLPJu",
+	"nbrctk8RmIi7WbZo1RHftIclnhsy5SJzSkDoY9kQBXjPAjzvOPzVxSugZZl9PMQ47F+9EeB78xOaZcxe",
+	"zBJaosFFis+MInvPhHPhdIczcpXnMRQxqhHc3s2BXOiK5HP4nb4C16+cQ8PAFfZi09XseqRMbN1sV2Sa",
+	"y9mNtrpCtA4IDwIk5cxe91FyPlYHsIw8On94LSKMYvgSyybtiFOBk/4JAjTlXD5zfCYM3H2BVgDKvwin",
+	"zWcl/FixmUXEskkh07iw7v8Ww3bviMuUV0c44rpsjHhwMIZUYzHXYgMQ4Vel2IHSHAzNuPcx0hrS8q7F",
+	"L1L5VifB1skUnRsC1pBr44fCDdsJ+xY1ZeWT+7slWc2W/JZlT4jecDNbEmj3NidcaMNo1h4O+vzC4/cU",
+	"DSoZ6a6DQa2UHCsWtPNItkeCYh769PpSRxzoixByL0REyCgqO+OVlIsO9WrQMQzr0ic69OWf9uNrFWHO",
+	"dxIbGno9f5mRobubxbHiQtGJrHW/N+5sgpawrz5y3xor/YzqH9n2dx4Viqey23r1ptyxbNdgGjoVrnIz",
+	"euna25Q9QNb24on7NMuGF+g3hHo6ETDPsW9nAEVdnZEXXqGsXjeE5orRbOuK67X8/9n73uVGbmPfV0Ht",
+	"F59TxRXlzcYnXn05SuzELifZrd312Q9XLhHkNElEQ4AXwIjLUlx1n+Y+2H2SW+gGMBhyZkiKfyUxVfFK",
+	"4nDwt/93/3o5349n2XaX9BnICFz3WUS8JBHxZ3IAJTajijxmK3HQpXjvAanfO9H4YBzhX5H+6wBd3dTO",
+	"5H4m95dG7j7IXk5MDYfb0/s6uUFxy55FatDCao6WGXTyWmBIEXqaiuBj7+ozEA5h6Wf58NLVwUkkgq2k",
+	"wxNSCM9kfyb7s1q4Ht2vdP0dxuNXn0lTdlTAFlktXf/dh4VZG2vqF5h/om/sN09mLR/jvhqcBbugUZHE",
+	"s2/vazbNuZAWvuItF5L1Mm75xR3Me2WvcYKGpIwSwoyA3EBTSe4viDT/1FM98PWHTfL42ZgCsl9gvrIL",
+	"Sei4YcrjOxkee7xV7Cj9Qwa6WiakhKV2H+5gvrqk4l7dHZQgTiR9Ya3jP0kV4bAz37qtgLtfyZXF6OFI",
+	"qaxOCDQlSND93OddaEmKOIEeKY3kvinR/gLzddIcTpkf7F6W/gLzo6Q2nFnQQVMYNpSa3SkvzCN8DQmJ",
+	"1TZTwNeeBe75tu9L4A4LUxG4lO4qfFKtKSaQrUkB9PTuSYDee6aBMw3sqTPAAKGaOUNem0VKWOwQ0nr3",
+	"leV2J3d/ea9UnjEDAw2hVcc9z0Vo2Q5spPkA2BS0UNkFc1+QMNupG4QW97K0vI9uze4MDqzlnX0m9rjy",
+	"kBrYWewKizSnhusog7katXul/+4eOIRXesWDn4QcwFogBE4RaKsYnagMQlnfDELPbc+XUHtAsuy404V8",
+	"yIQc5EUGWXMHd+FO4dZ/b6uWB/Wz9m8uO3f7U22aEXH3vc2i3LkMBiJL9w73tmla+GHTrN6srrNdZ1o4",
+	"i9grB0udszVa7z+29HfFlGK5JnILzih4Eo9xkHNjNgi0gCwmjoS//fr1VefVG/zvH/C/b/G/f/z69dVv",
+	"j9s3kO4cKc2jbjaqsAO1UCXdxknf++fXvtIGjBFKNu4Gfdxyrd/88btjFmr/XY1WB6BCla/jursIRH1M",
+	"3tcYfNIwUDpb4Pndh5Jd/d7WH+rvavRqv9vW4pT0c9zFVr2XUHL22XiOiLiIaBzA12eIGOXUSifWubUw",
+	"mVpTu5GbykN/Tmkm2IRLPgJs5bAyMvyP+OzTrwqprGWNdMD4+N6itwtDNNLRwnMt8dx/qr7KqKPgSHPp",
+	"bDQzUFNIwAZyPrgjq2f3gd/KFj+DEHB1PUcJBlemsAI8p3JNTt/aOZml7Qo1YGGW1HSYOW6euwewbt5x",
+	"VUdeSJamlcjr+XX3ofzD7doR6ONQ5om4BR9/0U7SV3gCy9lR1HqJYpZj13Wyr0ljXLzkh7lQLVpkdfLH",
+	"jnJXZ7NKv9iIQVQ2pEXZrGNej3YFLw/apBb91Xt+72D+jSG4JaWZkvm8EwzkCI0y5gahEBGO13g+fcGu",
+	"5VxJ0n48dIqhPmaZh2/yUIuY1yw0UzPZ5Bd+Grz4uXmIz4rUyStSDb7kTRiXZztO4RoqPenyIhP2Ndyv",
+	"bHj0wX/j2n3hx/vDND7ap9JTLmSNHsq43ivH2ASiOnno4ATkyf1Ku6a046Hc8lyNtrCKYVBoYee4r+HF",
+	"t1bdgXz17n/95rZmobd2eAjbaMsRZGFafi6N5nO4DDXXw3+1zQ0VLsZf/KNLl2JhUyUDrnMBOuxeJ8zT",
+	"T+/by8urEh1LElzubAzSgw43OSL96ypeSDcxbqkV83dvX6EbUkyKSeqEdHQ9Ar1nL+TCNrUoRXW36OA8",
+	"Z+Pbl95/lvO5QVRl+vNwiK72QbwhNTevAZgasaTVMAYOvFPcWD5HJMk7mNqyLTPL1KCI/Y+lknWxZ2Ki",
+	"G17bv4xhcEfajJpMuYZOaHwuRxEHsrHrtp7f6qJ6M/3l6yuVA5fkjX+2mk3Y7B/88Rxaw1k47HYVYJn+",
+	"TtPMPZlF7Z/D/IOKuyJ1IyDtWOXQLHk3km9dijx3H3hhx0r/3n3AP7T6jejv4RD+4SOoL8pvdCarp01W",
+	"WDO5QD4grZ57s8LdacZnfN4osje67ddIXOvcXqKmpFvFUn+EFXR3Ft67F94/uptxltxnFrMJi7nOssBJ",
+	"ELY5tFphQwF5hqq9ktBhILOpEtISYLwucjAxvWsnorwbR+g+hB83kO8/+q+cRfyZ/p6PiJeR7o4p5ju1",
+	"Vffe4PcBiP/WMBJKJqZ+nLnv4hTl95TbcSm+oSTcqtRqSi18831tetoqRaSZQZx1kbMucuaFp6KLJCyv",
+	"NHJaVJPdKB+o0CRe9PatVRMgJ/0Vs2Nl0MsR9nsonGo0VHmuZh1WyByMaXCBlP3tyEli+ASwB8WyUzSN",
+	"8HzEue4zO8DtiRulKfCCCaZuFqcuXMM8U3sZsXqAKZ2Bdr8kTYO4BpYr7CrC7YnZ1DjfxSvwUiLv8Ua+",
+	"d7twlitnubIJG/hQ2EUOXMcVuFPuQBNn2KFY6T64fzawZd1FP9uxZxp7cnYsR7pajPmcnOnqJvmNiZpW",
+	"jVGqiQLXMki/e/soe7SeyI9gi9YC6g2A8Qk2lG3gm7EctENp4pfYitGdfujPZtETQPXrsVJIGHQXqMIy",
+	"4UuGYmNq1KsNy7lpTCGZKiPsYg7JhH+llJHv/pDkj1zW5I+cLe8z9z5z78YoAJGvqhjdPhtnc0s7JgR1",
+	"H8KPG6hAH8oC47MadCak5xKxj+X1TiXqlNnL1azgLRSkSDeJCrK8x1hjidWR6eRSD9YF++LFNJ+KW6ot",
+	"gKT9Knn1UbhfMVnkObM8VBTM+HzZgZVoPs20ffbEn/WBMxs7GX2gDPFt6X2/gzkaRk3+9Zig7M5Jq9xZ",
+	"IKG5ClVwG+wbb2gPkV9qbDTtGMJYzdiEy3nJXRGT3TeVD88b4ljAc8gubuSXMUjWy7SaTnk/hx5aLM7I",
+	"q7acR0x3pSFzWzAt+rkwY8iYBMgqrnuVx3GTFtRLXDBJx//F78kBqNAP1Q5hazrRMpvFWnuu4WAVEmIw",
+	"RgHjd9QfMZ6YwSmtd9ciPsF65TJfysefdLVMXMfqYplyhw50tj/eg56XwzZqOo14eAtFX46Qh07n8Ozi",
+	"qloB5tEgHoP/sHQrngEGRLmWA+M/EKxAFsdvF5jxeiB6GFMz6c/N7rYOeZcawWmucP8EHQEj4pJKU6Zc",
+	"FqcYeXP141pcvPsQf8Zia57nasblANapebuODx9AzMbBWgStsVxmTqyFc4/LOfEj/8kpWcVgnB76N4YV",
+	"xulmEz5nmSJtbDbekSkbqWoRkH4BMag0PrkstVRnhV756ZEeqdFmRK9/xu4AplTobpZlAWHc192hlxJv",
+	"X1r7UfDvl2bRzl+bacuZDTHB4xRNytNa4f65ySdwhl0yfSF91Mnpp8EajMsdifsK1NCjBEdf5HnVCG0U",
+	"G3/2jx7gbvuhWkSGBT0x8cRnPM/BPgFhkSoHU+7MS5IO0Xt4UCnxxRvz6KoUxpMLy2CaqzmqJobPV4qC",
+	"8l68NEHgV35UMeDn0M4i66jl5Nn/aazsAHYDue7HNexhW+4+0JAJa7o8+1dh7CTApWzJTOrbwDINQ9Ag",
+	"B95FOeMGRZRkfRgq7Y2hmNHLJ6qQlvEsM8G5WIKlUvwFsbNtoSVkdd2i3ZKi95kW+gwcE9fxqA7NUWgP",
+	"MTLSTnN4Old0nm8uLxHrlofUFjrsTiBJDeTbJzcxzQsdbDv2qRx05m+e6Mz3z8v+Ju6rHhDiQBgrceYo",
+	"M2oCHUQE5EwDN0ruise5HRJr+rfLbRdP3cWd3KA1EKFoxQe6DNcVp4hV09fF1Gm8pTAKoWs9ArMO0NN2",
+	"evDmd8rP+bnITKumv06fn8j87JZ1lpZnafnUpOV15m3/qt4vMmYV0jTZM9tKSPryagdPZFqf+WivpXSV",
+	"gVqcPDWBFLeWJ1Bf56ZJ+WOrA7zbCZa6bDZM8/dZ6e6WZ3PJJ2LAtCosUGDCOklrxzC5YNeSwWRq5wRi",
+	"TkED9wni5dbnrZnmS/NSfECVdR/FA1SZwZpB1tPMITvuSvbPEVIE3LU5Q+DvGgzY5irsD/R5Gc6banHP",
+	"LaWs+9q9CUz6oKmQF4aWqcJ2GHzFdo/OFMPoNLEKnk2ENHVZWmg/+ckcon9bQ7c12o+gGAvDTF6MOlSp",
+	"OGc5WAuaDbiBxs5PeTFq6vn0p0c26KJ693JO98KIvsiFbWypVj6xdgss2vz/Kb9YM5trPRiLe8iYko6L",
+	"q8b+W9w/2J4KvNekflzOapvVE8A+OvX4Vzdbnv66t+dhDZQcilFBpBIwljPNh9gYSgzGMVtTqtiBivV8",
+	"3mSPTYLE9ZkhCTyzh6KngAzlkdsbqeQALtiXsfIY9ZSVimRBaeDuyatlqg5J4oCZZ0qWVWlS2cA36kjf",
+	"p4HhEM/AXvQLOXDiF43aLt3oFE8nEnOYKe+qUc80XNBl+q0K0+5Q6Tt06jS4ZbBzsBc0yNqRnB2lYLeI",
+	"r3xQIVMvZ9+FLN2Ux6iZ7LD+HI0XgQnTJLCc2MXiF7Q6EU7uRnLDev895jLLoese612w98lDfkokbfz4",
+	"BtuC9YGNeVbppOlYBjj7UuQQDGB6Tx2Jux15HgROq/irO+ETpHC3z0+Kvree8JbU7Q5yI9oO9Qi61eUR",
+	"H9qnhhMGaXFxxNkec4/dRIjrsEJmoEv0nzp1iawM5CRNulKdU+JXKf53ASW+fjB1Lth7TNWKDDfyKT8Z",
+	"ga2TqazOu7udxoLlepAb+KbWXJkWlUN+2iwtLORDcXgQ+jD2CjVgJ/d4p8ztkBPfVoUZKyfSbTofT5Hr",
+	"sLwH+mGhkry61o+V9szOCkRzQgPTMCwMZIRYYccgmZIX7GdrShUDG1do4Bnv51CGnJyKEswHClthbeyI",
+	"C3lxI9/LskEpM2CtkCNHwOiGFHLEploNhXsfRoMrTkqcoAmoZEHVCuZKVG6UZlrlufupwE/4jXTmWC4G",
+	"3kUQ6t3Q1VnDJrwdfGDVZwP3ZQPMqJuuR2vpkEKazzuMG8bZqOA6o1Mw7oTdAoUHLZlpJUcV3NEFvwAa",
+	"s3pyi7+uCz66uq/5/h0J61gpJ1pBe4T5b8mvvJupXS9r7ugYqW3Pd6JN7zq62erYI80igTxAO7NJq9oQ",
+	"88B98yMM2xKAl91XwYEUfViM50rCO5ydL3LW0Z3tUT4ThxcPwSR0L3n0A/9Nj+/AZXYjccU9/6ZbmkPP",
+	"X+6yTwq+lNpalw7TOEdumZIDJ49yo2KOfCIfnGqZz927Sk/ZjfS0NAnQDN7x1fH1kNabzKnUIgm1ILeC",
+	"EK0TKz5D+mSlyl5t7+PkQ5+lwOG1VnQnb2KcB02169S2Ph/cbZ5atcDYaj14H2GK5N4hx1d+Z5gbjNmx",
+	"VsVoTIzCGZqBU3TYlBvjiBvt0/i5sAbyYVAy+9hk/zrW4WjrD2JJ7XQPUHoj6/lMrVurbt17bt1beleM",
+	"V9XaTAEp0kN0+hNaAqVzkXrODevP/YTdROsZjxvhz3xwd+KsZ69M4H9oX9tpKdoQsZ9jKCI4fS5xYgvc",
+	"ko38gBNdNvTSZppJSZLXGbKN2E0xNVYDn+yH3XyOylIfCK4RFxBWg1YZKjQX7J8eR0WYBDhF6VJlWaFM",
+	"/BoW8tKUirjws17x3PUKQs31uStJmM2nSg6VvkOhSz+p4UacIPi02usEUjb7xAsEKmtZnW4R9mdX+RYl",
+	"l4veRA/6R6bvOqkXO2fY1/FaSXD6nrcoL9i15+PB0+grYnOO+ZLhS3j51lL4QpLHxY30Yg5zONBupS/2",
+	"iPP3Qq5IzL9kZqCmwHp+J9755zCppzbegSO9UJPzI+TADRwn4ruWOvZc1cxT1y59GCh1aBnft/1rpOhH",
+	"SZDug//p99ZIc7qVrw7F51s8n37Su+Dv7yVU0mDavcGPZuOdNR/+ZzHpI8jr+ifXJa66lVmw8fTazAgM",
+	"qU2AS+MzSf32VoNzP0QvAJcMuM4FaPS4CoN15FaxkfIuD8WEdYKt0dtwIxFk0uNxKr0U98eAkuYiN7WO",
+	"CRRjby+/Rw5AuYVTui7RpYomTxCyNcKLTmGRVM6ui7Pr4km4LviO5Eg3E8Nh9wENn2ah4nGfV9koy9sq",
+	"kQGFgE3kByogSSMlN/T+wDmtCghTj4lvL/F/SdeJb2u6Tuyfln4Qw2GLHPTBLGKHYjgEvQuR+IXQeau2",
+	"K3a0c3+ZCQMnIx3LcscVxnD64NM2hcuVrFF3kCx7L8UHyfsbzWCt8lwVNuEiybe6D8lvtyL7fWXGIz36",
+	"6jBbvCrrcetS22oovXxlzE/SMAAxtaZ2QzcmuXKAFE1Acwuvc3d3TZcbI0Yywuw0UtRHbgGv+3XyhSPW",
+	"VCXzJukgDJuqXAzmzS2H3Ke3InvV0v/p8ZVUVjHL9QiS+dwJmTXNhp69xRHWraaKZ/AZv/zZfXf1pNxM",
+	"rj/8zO5g3vFldR2nrnCNgBZOe47a8orZbrN3+2SSNZdzNbNMbtDOpGhJWXQZBVDqMY0FGbOqmW9yC4yo",
+	"ckX1lrtXQSWik0HQO0waEYYNVCEtjjUCrPG4kTfy36yXXLke+ze5pvFZEx9l/76R/379+jX+H790B3P3",
+	"sBvKXyJGH9BNcp/xPA+fmTIM5gs4QxILfam8du6LaHglGP1xMjOuswDr559/FzCJPcQ9py3AMQPcPU+v",
+	"tScAgik0fjpmYT7x4uN0+GAcFxnXER9hfSEzEwpjIB/6d4DMbgsD+tZfoPgqkBni1tK7dEhmpfzHPrKx",
+	"iYH8HsxV+WmZ6iqdcRzAbvFe0LRv5LXndOTtjTeL8XAbqNruOvzqdDlu2UQZy95cxpsZuraV9cl/vLy8",
+	"rNAFu5ZuR25k2TDGiah77KybK+NTpdKvNNbi1RDpMyjMq1vVgT26NVNot1XL49o53Mm2c9k2yRPfxvgS",
+	"I543Mtp2naj74D64xQ9uy78HzbW9B9rRb/yexO0PuLps3YOl9Eb8ys7v25ZT2UnUd/myMTUcRm7cIuKb",
+	"DJ/6i3NI9anFENotxTo7KDkfdMmvT7ybUlPNSpsMoyAl17OKPoSnjwkzQXevhHQgTWN9mAlfQHGKBRPV",
+	"jV4DNjAc3z7cIDVa/pZa/c9RScuBG4txEfwS6Wj0/RiVKKQVeUjj9PrfBbvO89LoIGiVoFYuaNZjlWc3",
+	"Muj8HdJWg9UQ1durBN8hBV7AAEox9bEU42Mpb75nvURUwtcBQAZZz6mhce9uZFUVvVxDW/wQOMCz0RT9",
+	"io6lJdLwK7KroiflJOIwh577rtAdttJCAy1XVNDoxGotnIwGYpkT5K1EX/nodaCr0KuPsoJ8AeOCQVcT",
+	"+awotwcm0BOJfa6leJZm+lH13/ppbB1HdK/aUFtrbhopfOMG9iUVM4QnpMVobJlUM/f3O6lm0rtP2Ihb",
+	"mPG5iXVQZuw+HYOGdyj+aA2pe8kJPpSCwrIB19pJy97X126mONHXGiZcSCFHr4NTpoevb3gI8dNMr6FJ",
+	"5DKVHEpFagtlHJ1DOq3/AFo+7UR7Q5Gk5zGnIX3LKafzOHXFKtYnEDqny3g8KjVkvSEX+e0gVwayXvRB",
+	"9pS8LSS/5yKndqQl0p1V6h2z6kZmIOdsNgbpdTgzE3aASfWyg368PFez+geGw+Zs+6fCkXevXS2s/CjF",
+	"fI/QUU4z6eWoC9lVed8ScyEA/8WIQ9WGYlatVNConrbLC6sa8S0Ti8f785OM7Sz0XKf4Bi63w5LSm28v",
+	"6gTJdWHVRxp8n0IkGaZFgFTqr4953j+pGXNnx/O++oqHwgaIS2LwuCtZgZWIOm0kiRYvFupYanXXXwo7",
+	"TVZ9FFaajN/Ofao4ACfJTY+9lt0w1PG2dLbAPj1wzmtC925uJ++VKuzvyUaaT8eh/VwoYKkkCArq3H5R",
+	"CwT8A435kYY8op+2ihq02l2LYENV8ODHeHD/dFQHbrr7q723VfT3ffhwqyN0fMmUsVFKLzpyq19o8eX2",
+	"AjJIKKyNgr3DONVzvIuuXGEY3PO8wJwE30CFp0VbMa/Y3XrMdsB8Emu5Mwgu2I9Ro7mRwdtDiEl4YzhR",
+	"jfurowH3noBAUpKQyiBmKxPqiRqiU7jZPZse5zPwzVaWc2DHbDr2ihzz9AqejIQ7xvx35aCtzKiN2Fvl",
+	"V/fB/36Lv6/yzlZg6gZcMmNFnrM+VmNmEUHSMJFd4b+YDuQIFCttHP0PNYAHrWtwz7YT6IqzWQulDcfZ",
+	"K0jbWtD2ZzfzgkJxbG9z62x25XSuDNLxiPNOJiLBODnZLrqbMi8WyOYg6lCLoX0yHPO9hMU9jwBwpJX4",
+	"/HUfBketY4X2tJHOkG5Yu0P3mkUNLO0VQPWzs6Qm/huTYJ9Ui2ujpoacj4reP7z/9Jn9v//zf2MRVO+K",
+	"SUVFMqQ23ciJ9yOHglXmVFqMZBA1xBpGd3PmoWVWmdF6BzA1jcCf5JM4iup1fKdEuuyjeCUeqeecplvi",
+	"6IvZiV+iQ9SFmLpgisleVbouSpWNq67rGFcd1vh1nrt1YNZ3AP9l15iLnibNqEVG/K5MzsHnQv8kdV+B",
+	"m5QZ67m/ZT2qFcDi7NkYNFzcyC/YUtAxwSULk/HcaaXzxZLosr6VOsXg4FL5HjF0J2uDoqYqZH8hUf0S",
+	"uRgu/YhMzI3/rBjZ0Ra0bdY60toSnrhVwf5ydGZiAY7ZKVd7PKplHWfbFbQlWrt3Ymo2xrX0EA8ervft",
+	"5fcN0BPBx+b73Hg/sofyJR4643MapwG00n32JLSxAzCTHyLa4TNhJkdb0NGhKXfDUxQpOesY2h/94we6",
+	"qn64FrPbzz/aj2oKshNgZnKeJkTPuDl2Gxxv1YZJYwlFna1ehstMmv3wryIbYd73Xs31x96hLu8rbfco",
+	"nDCA4nGIDBWOklSyNagusVHIclMON836S/1iZYLfgk8WwCm3K4itwkARP99RifuDr/ztRD/OgrP6JOXH",
+	"k1j8ltznR6wf9mvwFiG/A5xz1K+cbrkH4dLl2T2XA9gja8Cu6GJSBkerVdqkecLUx29mXPpGY9iQgWO9",
+	"9lDpqKWi4MAvpMI57f1Qx1dolWfOcuYsL4mz/E0xwvmKnnkkHO/P2gs/QVfinrnJgMtMZNyC9/RjR7Ix",
+	"11C60yjIOlZ5ZhA3kXxzdIQ+lrCZS+5GrvTJ4XvPLObMYl4Si/kFHEMpF0E4MY7N7IW9UIBiz/wlGPjI",
+	"LIVhY2xhJWF2VfrRQqGvkLFFafjbBfvZLiKFx8ZSS3F94ka1zjFc65mhnBnKS2IoP3FqLxgC/rSWkdNk",
+	"9sFRmtOmP4cmdzzk3qC/yjddxyQzq9TqLOmPYaAnjaBZs6LVCchhj3eVehzeV+udS6EjvK9u5g3MOQOZ",
+	"4fmdlneupiXJfu7g82hoUrOiw7c1qTYzWa5CWK60aMA02Usy16ZNTyivPXjoa7O7KBtLYi/QxCwShr25",
+	"vAw+cW6rkN1jbm7kUiJDkmfPDpJmb/g91NyaF5QqsZCWHzbgiAkTmzQXqaotu1fTvn32K3zzzFe4JUf/",
+	"RNom8R3eksK6U91zs0Yy9QzskLR68KYySV703nOgV/NovwuLOPrbnPej289sP/vWEG7AgglgGT7F0Smd",
+	"1Jg7aR4RU3xam8ywtMdMTReZMsVouY1MmnS02OI7NgP3/ts65cRrImtlVNJ7n5KycM5Hejn5SP8gjNSS",
+	"yqBMnonwTaEGds+yKm1Wc7tSgLmHG0zRw1zh9mYwzp7wkegZaGA8yyDrMA2Y5o0cxNcy7wzevkyNDMcZ",
+	"WJlHo9+7pbix0Og8NIv+xT5CTNi2VkK394kKs7Kl0Jtv3/7X2z/94bu3/7Wqq9AuLjam8Z2WUOaDccQf",
+	"Rek3EBlkzM6EM4upyrU+x0pm8WNhHLdIrOgAOOTt6NgCboj4cAEa4kaSNAaZTZWQjkLyvNLJGsMkda3e",
+	"WLzpGgZKZ6VKYCHP0/4K3LBCIhzdBUNAMzwD9K7cyBIBSBcSCzE45pJcxQoNn3O22JKuPp7i3tykTe+3",
+	"SuEj3azfvd19CCctjvgRpko3JWniGc1UkQcet7s+WPEapq+PKCd0JyArU4E854v1MjtP0K+j9jK/9lTI",
+	"/ZppYRwdYTpD2BVT9P8FA2tqkyujlU1BR8+JE2yXyBmwJkomB4Dbnot7uJHhIDps5Ag1ZvRDPuxUATSG",
+	"1tfVx0Qs8vg5257fAaWqJe09EICvTMnoa+B35kb+R6YGZuHcLibZf2In5ooKhj3UJKQh5sAEKKwqYnYx",
+	"rS1EVgmiNSxe+5qHG4kTjF3Zat2Glh83DfUwzsCwqiNCdcSIJtd2ZUTzOUVwT2y9WzJ9t6yE6TsyFRKZ",
+	"g+mwPhiRQdVmSVjKvtm8BXNSPN6daYxzlLBF3CwbctjAdx11a4mDuUUfR9P5DMYeM7zwWQuerzT4vByc",
+	"8blHQouR4oGaALNqD6oQqsA+0GX4ZJrHVOgNSACGQxhYcQ+NMWM0GSgyFp2o7j4lCdhFgtxJ0A1DrSaI",
+	"0uDUAWY1Hw7dJMCo/B7RzFF3K1sh4LcNn2OUz99PlPcXLMDNUdOzMB7qGkljMQ/EhZneOQyt4xkN6M8/",
+	"hiU3Ykgun7Iv8vzGMNHYPPAO5qfZiG9xwW01VnRCWUSj3qGPwhuJOc+cFekhPhRdBFk2Q1T6ceiFY+C5",
+	"HTejFiLx5HnJFWN7vQlwU2hKvoslAWOeD9lYFbrD1D1o/GqcD/Vgi3as01UVRY6VHABhyWY38tvLy9Ik",
+	"EaHkD1XNHk23h4l9fWTEBDRXXnjOhiK33h7PhZuTokbDsYeeu+1+ZG+NKwk3kucmcaebkK4sVXTHo/mb",
+	"wN2hwXzF/nj5B1KwZZIWws1dfUKhm9OPfg9+ot1fQUqIthi2rWzJOVEZ5M4GZwKrjBnPhdPSHYfoY+0G",
+	"nzRiWOGXmwjvzR+/e1z70OVJTrW6Fxnoxk6m/vPGXj1v/nRUJlA5qKY8F8cD4tJRX6TgirsOU74bi/4n",
+	"NcPLWW6xL9wRJoFonvA5Kwz1WswUsemVPGCq1VDkq9pDeRDd8Owxm0PRHJ5pd6jKPq+T3YfPh03ZT5Oo",
+	"hTFa+mUnYNSt3aEkIx0qsn5hWF8VAQ63599064e8FVnvXZA0Bqz7zITwJ8VE44QRgbxUcrBLRoKo61uF",
+	"2ghBcXEjKeqKPBE/DVwp6mfUTmZSGCdwwjy8w7ZTDZnSF0Hyfl4vAHxTqMo5P4eeUNUFHbolVGX09pSY",
+	"het8Ot0KjrSGnbWIqs5pE9HTfVgm+FVtobwUICNITSCqZcRHrFqnQ5RPaGjsDHUcKn1KiJ0Lp350zM4V",
+	"89lZq6g1LntLV9TFe3UgfaIVKORkOApGIKvTSWsJUm2h2uak0gtjozZLlV1aBOWs7VD0NDjDHhoUVRZ+",
+	"nP5EjxeUJ9qn6BQWtLN+RYuUW9utKBXTtk1VCNp+W3Lup/DMHi9dGKOFhYapHhtFKbXdTLk1YYvjn1b2",
+	"DEr29aWwt7DkozC2MHg7B4j2L6XKzz1Qy+mwsyMuYzdMzG5ERJ5RFYaPoI1L/YoPbEpKn4QcwDqU8au0",
+	"Iq/xm32a5j4BHJsygaGOo2T01HnHRloV09t+NS4Dspi4dQfHceK4vYP5q9/WcBEjaxKZHfvW+GqGnhRK",
+	"IvHue2F9msmMDdQ9aMN4njdNVEgL+p7ntRMdq8JNLuO1k9un2YTn3CIm/DHswhz5GDOGqHcrpcoiuPI9",
+	"aNzbVLZSwtHCle2aKcisMQT0fljvZFOhUxUeGAahSqdbhxKNNBeIBM1HlDDlIez5xOMzlGFPfJFVlufe",
+	"sU3dCm+kW1C/yEbgAakIBoL6dnTYbCxCv3eyDdI+8caa2HkUZGauWC9QYY8ZRxVUamT4JMHD6tc5AhuC",
+	"op9w51aFb3woxPsbWwKhtyJ7fCy0UzPurOwVHBrm41TKg2qaTfnEwSYVb0wjXwoP7HxKOD5e0qax8cMT",
+	"DVLhLWzLLhWGORq3OwtMhxcGT/hMyEzNjE9driRzcFsGranTtdBIjW18aQb9sVJ37RGpL+GhJ11O71ex",
+	"OtAT9mQfAZ7w7sbATjyQ5sgOqXQDDSEvRYwk5ctlkIt7wO7kAiP6vYxbfkEP92Ko2FeNUWYVwvkzyCmG",
+	"VxdA8Rv3DCInYSUHDpn8bEwBmR+8XVX3x1+mMtHZnYzBceSl7CqAMotXuobuFlhj98H/tBwpqQtkHJpa",
+	"nlIEI1yJY0cuGuaxq4iFf31SgMQHpDmr4QKfbuL8TZZtebv2LSdbzCo/02MHLlqJeGPyo6+2dwmLKhli",
+	"9zo9C8JZYiP48uzLtG9hMD/B/TwS9yBZMb1oaNJ16qxj9zLZr/goLsCNhNhJBjOOs4JdRS8eLYO7Cftc",
+	"w2z5IWW2R0qlU8bnMiHz4LYxXw4/rFi/a1wAv8L5J/zy74ewosKQa3Tljtu/M6N4hj6ulNummdF/uGQZ",
+	"n69rYT1aSKx5Q7sP/uc5wTCC/3XzEp1k8NX3MZxPK1Da+7Q8SUlgfRgJdG3C7CrtVuJ0lqHSvlfnV8u4",
+	"tTCZ0hcLCLhlWLxDBxPFXjih/3h7+f1/XtQUKfv9WLhXG5NqrRF5GBpoa8XqH1ngvjvRNQWm/UsG91hg",
+	"MuJCJhonulrpI5E9gsdq5ZjJa7LZtrqsjdevZMzobzZiJEMhb1/ZsbcX6ea9eYvFDpTz7Sg7VMJv7+Sg",
+	"lfoJf6L1vjDj7eygOBEHxUdqrOWTr9HFhxG8x+tKjysHXYd8P5f4U9gclKINju2glXuFrtQEFgM8w3Lf",
+	"cNZSAsLptJ7CMJ4rCVgRvyg9qNTnRrrVQHbB3mMuu2RDcY8bpWRmOkjf7O2b71lPcwu3GNi6ha8DgAyy",
+	"WhQs977HWl1HkDifwbSCW5S7vwsZ8wmwU4/bIy9JMOSw0Euj5iKOFZ+Itvj8F3pinxuGI7RI5gHPc9Bb",
+	"bBMMCi3sHG/KhEs+Aozh3YH702+Os9Oylb7FiDH+9bfF2ABNo4PsJwn5apVT/aoZqGnFSyQykNaNW253",
+	"rPprt4bKx552GCesY41ATlkPuetQTtLNiY4QWZSBCmWUO15zWN2H+POqFHwqmrmDecgDKMvQEiygENyX",
+	"TMlOREFiQg7yIoOsKfH+S1LEurLOOA1lUSmYbzaLxdTcg574pAHyrVIiInjgY8fgG0xf7L+vJ7e+ZKwV",
+	"LWuDErLO2fO+eGOO63tvmsnOvO81VdkVUmzxridf3T8Da/Owh2eO7mNfvZkbapbhy+uk/rfwpufrEg9r",
+	"Po5TPIy+LhGfpmP8aKvY2v5z0m8dJrZKn+hOAJv2tuqE//DPPGmFkBaxWhv0G7IrVdC/ztvn+2WT6x52",
+	"96EwoIM62STlaMNe7f1IWuQbzXdXKOqTsKDdb/0ayeAGNB3SGlahs/9A34eZFDp/9e5VF+nDz3055IzV",
+	"tc7IEHJ0kaRkB0OwPv3bguQed8jZlvHyx+8ne7T8hlCxH6FuhByCBjlAqKGLSi5t3ff/ogGnx/PwCkrL",
+	"Tb5Z7g5reMmHUOKPM4n2Vsm1+07FNx1mtYDM49NgEvQwwNJMc26HSk++QSy5ZPT+XN3VZfAHGHgcbazy",
+	"rAT7qaZlJ++KBQo1S+C6RPssJ45vj3vszihwkz7kzkyy6qIuQ7huiI8LkBFN+F7xdaHua/lVf8MOPh7T",
+	"HpF3qaIsBeVFdudM0VloMTpSYBASpGw9VE69Cu+1PCS6rSZ8zvpQJrpyliFQGZsB3Ll/J0rasTtZ92Ge",
+	"h7RXNwHKgLRcZum4Po+9dkAxGFPeuakknpswDQ2Iyeob+yAYjDLAxlxmOTCMNdRkSteN9ZOasUnhhqM3",
+	"I1IRLXAiJHbx8ggZMWJjxQTC8tCc5wFWaah0eojcgs/crxn4n3wCWVn2o4Yx6f4dtfcwnXhaHY9MiPcL",
+	"Swjv0p3E5pD1F8+7dPH96B80Hd8w0sdn7Rgm8axkLC6wQIUmgREFB2INGyoyYRkif4T7l6sRnRtWVKQ7",
+	"4lObG6pheJ6DfVc2tJxyQUdBiOd6RB6S4IvQkNVv7Yeyr4Ip2+9GzC6sjJhOCT9nUqE6Dz669Ma/Kh35",
+	"FAs+Q8OUzOfpOfgnnKD5/wEAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -67,18 +67,6 @@ const (
 	LimitsWorkspace  LimitScope = "workspace"
 )
 
-// Interval is the window of a budget. Days, weeks and months are UTC: midnight,
-// Monday 00:00, the 1st.
-type Interval string
-
-// The intervals, shortest first. A lifetime has no end.
-const (
-	Daily    Interval = "daily"
-	Weekly   Interval = "weekly"
-	Monthly  Interval = "monthly"
-	Lifetime Interval = "lifetime"
-)
-
 // Budget bounds what is spent in a window: by the whole workspace, or by what
 // counts toward the one department, guardrail or agent that is set.
 type Budget struct {

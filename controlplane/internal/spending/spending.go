@@ -30,19 +30,8 @@ type Window struct{ Start, End time.Time }
 
 // WindowOf is the window of now.
 func WindowOf(i policy.Interval, now time.Time) Window {
-	today := now.UTC().Truncate(day)
-	switch i {
-	case policy.Daily:
-		return Window{today, today.Add(day)}
-	case policy.Weekly:
-		monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7)
-		return Window{monday, monday.AddDate(0, 0, 7)}
-	case policy.Monthly:
-		first := today.AddDate(0, 0, 1-today.Day())
-		return Window{first, first.AddDate(0, 1, 0)}
-	case policy.Lifetime:
-	}
-	return Window{}
+	start, end := i.Window(now)
+	return Window{start, end}
 }
 
 // Endless reports a lifetime.

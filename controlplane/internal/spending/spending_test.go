@@ -21,33 +21,6 @@ func at(t *testing.T, text string) time.Time {
 	return moment
 }
 
-func TestWindows(t *testing.T) {
-	for name, c := range map[string]struct {
-		interval        policy.Interval
-		now, start, end string
-	}{
-		"a day":                     {policy.Daily, "2028-02-29T23:59:59Z", "2028-02-29T00:00:00Z", "2028-03-01T00:00:00Z"},
-		"its first moment":          {policy.Daily, "2028-03-01T00:00:00Z", "2028-03-01T00:00:00Z", "2028-03-02T00:00:00Z"},
-		"a day elsewhere":           {policy.Daily, "2028-03-01T01:00:00+02:00", "2028-02-29T00:00:00Z", "2028-03-01T00:00:00Z"},
-		"a week on its Monday":      {policy.Weekly, "2026-11-30T00:00:00Z", "2026-11-30T00:00:00Z", "2026-12-07T00:00:00Z"},
-		"a week on its Sunday":      {policy.Weekly, "2026-11-29T23:59:59Z", "2026-11-23T00:00:00Z", "2026-11-30T00:00:00Z"},
-		"a week over a year":        {policy.Weekly, "2027-01-01T12:00:00Z", "2026-12-28T00:00:00Z", "2027-01-04T00:00:00Z"},
-		"a month of 28 days":        {policy.Monthly, "2026-02-28T12:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"},
-		"a month of 29 days":        {policy.Monthly, "2028-02-29T12:00:00Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z"},
-		"a month on its 31st":       {policy.Monthly, "2026-12-31T23:59:59Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z"},
-		"when clocks go elsewhere":  {policy.Daily, "2026-03-29T02:30:00Z", "2026-03-29T00:00:00Z", "2026-03-30T00:00:00Z"},
-		"a week of such a Sunday":   {policy.Weekly, "2026-10-25T02:30:00Z", "2026-10-19T00:00:00Z", "2026-10-26T00:00:00Z"},
-		"a month with one of those": {policy.Monthly, "2026-10-25T02:30:00Z", "2026-10-01T00:00:00Z", "2026-11-01T00:00:00Z"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := spending.WindowOf(c.interval, at(t, c.now))
-			require.Equal(t, spending.Window{Start: at(t, c.start), End: at(t, c.end)}, w)
-			require.False(t, w.Endless())
-		})
-	}
-	require.True(t, spending.WindowOf(policy.Lifetime, at(t, "2026-10-25T02:30:00Z")).Endless())
-}
-
 // A history that begins with Since has all that a window of now needs.
 func TestSince(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,20 +7,10 @@ import (
 )
 
 // ends is when the window of an interval that at is in ends; zero for one that
-// does not. Windows are UTC: they begin at midnight, on Monday, on the 1st.
+// does not.
 func ends(i policy.Interval, at time.Time) time.Time {
-	at = at.UTC()
-	y, m, d := at.Date()
-	switch i {
-	case policy.Daily:
-		return time.Date(y, m, d+1, 0, 0, 0, 0, time.UTC)
-	case policy.Weekly:
-		return time.Date(y, m, d+7-(int(at.Weekday())+6)%7, 0, 0, 0, 0, time.UTC)
-	case policy.Monthly:
-		return time.Date(y, m+1, 1, 0, 0, 0, 0, time.UTC)
-	case policy.Lifetime:
-	}
-	return time.Time{}
+	_, end := i.Window(at)
+	return end
 }
 
 // seconds are whole ones, at least one: who comes back then comes late enough.

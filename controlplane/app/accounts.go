@@ -14,10 +14,10 @@ import (
 )
 
 // wallets are what workspaces pay from.
-func (a *App) wallets(counter wallet.Counter, mutator *deploy.Mutator, ids *id.Source) *wallet.Service {
+func (a *App) wallets(mutator *deploy.Mutator, ids *id.Source) *wallet.Service {
 	store := postgres.NewWalletStore(a.deps.Now)
 	return wallet.NewService(wallet.Deps{
-		Runner: a.db.Runner(), Store: store, Entries: store, Counter: counter, Mutator: mutator,
+		Runner: a.db.Runner(), Store: store, Entries: store, Counter: postgres.NewSpendingStore(), Mutator: mutator,
 		Terms: a.cfg.Billing.terms(), IDs: ids, Now: a.deps.Now,
 	})
 }

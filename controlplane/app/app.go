@@ -176,7 +176,7 @@ func (a *App) wire(context.Context) error {
 		Overrides:      overrides,
 		Seals:          seals,
 		Usage:          usage.NewQuery(runner, records),
-		Wallets:        a.wallets(records, mutator, ids),
+		Wallets:        a.wallets(mutator, ids),
 		Allowances:     a.allowances(mutator),
 		Idempotency:    claims,
 	}

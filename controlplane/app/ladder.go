@@ -63,9 +63,9 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 		Deployments: postgres.NewRouteDeploymentStore(), Keys: postgres.NewRouteKeys(), Rollouts: rollouts, Mutator: mutator,
 		Offered: source, Presets: standings, IDs: ids, Now: now,
 	})
-	of, depts := a.budgets(mutator, ids)
+	budgets := a.budgets(mutator, ids)
 	return ladder{
-		routes: dynamic, budgets: of, departmentBudgets: depts,
+		routes: dynamic, budgets: budget.NewService(budgets), departmentBudgets: budget.NewDepartments(budgets),
 		rollouts: rollout.NewService(rollout.Deps{
 			Runner: runner, Store: rollouts, Routes: dynamic, Mutator: mutator, IDs: ids, Now: now,
 		}),
@@ -110,19 +110,16 @@ func (a *App) ladder(mutator *deploy.Mutator, ids *id.Source, source routing.Sou
 			Runner: runner, Policies: postgres.NewCompiler(a.db), Source: source, Now: now,
 			Reports: fleet.New(fleet.Options{Conn: a.nats, IDs: ids, Now: now}),
 		}),
-		auto: autorouting.NewService(autorouting.Deps{
-			Runner: runner, Store: postgres.NewAutoRoutingStore(), Mutator: mutator, Now: now,
-		}),
+		auto: autorouting.NewService(autorouting.Deps{Runner: runner, Store: postgres.NewAutoRoutingStore(), Mutator: mutator, Now: now}),
 	}
 }
 
-// budgets builds the two services over budgets.
-func (a *App) budgets(mutator *deploy.Mutator, ids *id.Source) (own, departments *budget.Service) {
-	d := budget.Deps{
+// budgets are what both services over budgets work with.
+func (a *App) budgets(mutator *deploy.Mutator, ids *id.Source) budget.Deps {
+	return budget.Deps{
 		Runner: a.db.Runner(), Store: postgres.NewBudgetStore(), Directory: postgres.NewBudgetStore(), Targets: postgres.BudgetTargets{},
 		Spending: postgres.NewSpendingStore(), Mutator: mutator, IDs: ids, Now: a.deps.Now,
 	}
-	return budget.NewService(d), budget.NewDepartments(d)
 }
 
 // serve puts the services among those of the API.

@@ -26,7 +26,7 @@ var prepaid = wallet.Terms{Billing: policy.BillingPrepaid, Floor: money.USD, Fee
 
 func walletsOf(db *DB, now func() time.Time, terms wallet.Terms) *wallet.Service {
 	return wallet.NewService(wallet.Deps{
-		Runner: db.Runner(), Store: NewWalletStore(now), Entries: NewWalletStore(now), Counter: NewUsageStore(db, testIDs, now),
+		Runner: db.Runner(), Store: NewWalletStore(now), Entries: NewWalletStore(now), Counter: NewSpendingStore(),
 		Mutator: deploy.New(db.Runner(), NewPublicationStore(), NewAuditStore(), testIDs, now), Terms: terms, IDs: testIDs, Now: now,
 	})
 }

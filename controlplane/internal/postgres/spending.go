@@ -7,7 +7,9 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
@@ -59,7 +61,15 @@ func (*SpendingStore) Spent(
 	return histories, nil
 }
 
+// OwnRequests implements wallet.Counter.
+func (s *SpendingStore) OwnRequests(ctx context.Context, ws id.Workspace, now time.Time) (int64, error) {
+	month := spending.WindowOf(policy.Monthly, now)
+	spent, err := s.Spent(ctx, ws, []wire.Account{wire.AccountBYOK}, month.Start)
+	return spent[wire.AccountBYOK].In(month).Requests, err
+}
+
 var (
 	_ budget.Spending = (*SpendingStore)(nil)
 	_ apikey.Spending = (*SpendingStore)(nil)
+	_ wallet.Counter  = (*SpendingStore)(nil)
 )

@@ -8,7 +8,6 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
-	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -56,47 +55,6 @@ func spendArrays(list []usage.Spend) []any {
 		requests[i], costs[i], byok[i] = s.Requests, int64(s.Cost), int64(s.BYOK)
 	}
 	return []any{workspaces, accounts, requests, costs, byok}
-}
-
-// spentSQL sums up the days of the windows of a day, and puts the total of all
-// time beside them.
-const spentSQL = `SELECT 0 AS window, account, sum(requests)::bigint, sum(cost_nanos)::bigint, sum(byok_nanos)::bigint
-	  FROM spend_days WHERE workspace_id = @ws AND account IN @accounts AND day = @today GROUP BY account
-	UNION ALL SELECT 1, account, sum(requests)::bigint, sum(cost_nanos)::bigint, sum(byok_nanos)::bigint
-	  FROM spend_days WHERE workspace_id = @ws AND account IN @accounts AND day BETWEEN @monday AND @today GROUP BY account
-	UNION ALL SELECT 2, account, sum(requests)::bigint, sum(cost_nanos)::bigint, sum(byok_nanos)::bigint
-	  FROM spend_days WHERE workspace_id = @ws AND account IN @accounts AND day BETWEEN @first AND @today GROUP BY account
-	UNION ALL SELECT 3, account, requests, cost_nanos, byok_nanos
-	  FROM spend_totals WHERE workspace_id = @ws AND account IN @accounts`
-
-// SpentBy returns what accounts have used in the windows of now, one for each
-// account that used anything. It runs inside a transaction of the workspace.
-func (s *UsageStore) SpentBy(ctx context.Context, ws id.Workspace, accounts []wire.Account, now time.Time) (map[wire.Account]usage.Spent, error) {
-	spent := make(map[wire.Account]usage.Spent, len(accounts))
-	if len(accounts) == 0 {
-		return spent, nil
-	}
-	today := now.UTC().Truncate(day)
-	rows, err := tenant(ctx, ws).Raw(spentSQL, map[string]any{
-		"ws": ws.UUID(), "accounts": accounts, "today": date(today),
-		"monday": date(today.AddDate(0, 0, -(int(today.Weekday())+6)%7)), "first": date(today.AddDate(0, 0, 1-today.Day())),
-	}).Rows()
-	if err != nil {
-		return nil, translate(err, "read what accounts used")
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var window int
-		var account wire.Account
-		var requests, cost, byok int64
-		if err := rows.Scan(&window, &account, &requests, &cost, &byok); err != nil {
-			return nil, translate(err, "read what accounts used")
-		}
-		u := spent[account]
-		*[]*wire.Spend{&u.Daily, &u.Weekly, &u.Monthly, &u.Lifetime}[window] = spendOf(requests, cost, byok)
-		spent[account] = u
-	}
-	return spent, translate(rows.Err(), "read what accounts used")
 }
 
 func date(t time.Time) string { return t.Format(time.DateOnly) }

@@ -8,23 +8,35 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-func (b *usageBench) spentBy(t require.TestingT, ws id.Workspace, now time.Time, accounts ...wire.Account) map[wire.Account]usage.Spent {
-	var spent map[wire.Account]usage.Spent
+// spent is what an account spent in the windows of a moment.
+type spent struct{ Daily, Weekly, Monthly, Lifetime wire.Spend }
+
+func (b *usageBench) spentBy(t require.TestingT, ws id.Workspace, now time.Time, accounts ...wire.Account) map[wire.Account]spent {
+	var histories map[wire.Account]spending.History
 	require.NoError(t, b.db.Runner().Read(context.Background(), ws, func(ctx context.Context) (err error) {
-		spent, err = b.store.SpentBy(ctx, ws, accounts, now)
+		histories, err = NewSpendingStore().Spent(ctx, ws, accounts, time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC))
 		return err
 	}))
-	return spent
+	in := make(map[wire.Account]spent, len(histories))
+	for account, h := range histories {
+		in[account] = spent{
+			h.In(spending.WindowOf(policy.Daily, now)), h.In(spending.WindowOf(policy.Weekly, now)),
+			h.In(spending.WindowOf(policy.Monthly, now)), h.Lifetime,
+		}
+	}
+	return in
 }
 
-func TestSpentByWindows(t *testing.T) {
+func TestWhatIsSpentInWindows(t *testing.T) {
 	b := newUsageBench(t)
 	key, guard := id.New[id.KeyKind](id.SystemSource()), id.New[id.GuardrailKind](id.SystemSource())
 	at := func(day, hour int) {
@@ -46,15 +58,15 @@ func TestSpentByWindows(t *testing.T) {
 		wire.KeyAccount(key), wire.GuardrailAccount(guard), wire.AccountWorkspace, wire.AccountCharged, wire.AccountBYOK, wire.AgentAccount("nobody"),
 	}
 	now := time.Date(2026, 11, 4, 15, 0, 0, 0, time.UTC)
-	require.Equal(t, map[wire.Account]usage.Spent{
-		wire.KeyAccount(key):         {Daily: n(2), Weekly: n(3), Monthly: n(5)},
-		wire.GuardrailAccount(guard): {Daily: n(2), Weekly: n(3), Monthly: n(5), Lifetime: n(7)},
-		wire.AccountWorkspace:        {Daily: n(2), Weekly: n(3), Monthly: n(5), Lifetime: n(7)},
-		wire.AccountCharged:          {Daily: wire.Spend{Cost: 6}, Weekly: wire.Spend{Cost: 9}, Monthly: wire.Spend{Cost: 15}, Lifetime: wire.Spend{Cost: 21}},
-		wire.AccountBYOK:             {Daily: wire.Spend{Requests: 2}, Weekly: wire.Spend{Requests: 3}, Monthly: wire.Spend{Requests: 5}},
+	require.Equal(t, map[wire.Account]spent{
+		wire.KeyAccount(key):         {Daily: n(2), Weekly: n(4), Monthly: n(6)},
+		wire.GuardrailAccount(guard): {Daily: n(2), Weekly: n(4), Monthly: n(6), Lifetime: n(7)},
+		wire.AccountWorkspace:        {Daily: n(2), Weekly: n(4), Monthly: n(6), Lifetime: n(7)},
+		wire.AccountCharged:          {Daily: wire.Spend{Cost: 6}, Weekly: wire.Spend{Cost: 12}, Monthly: wire.Spend{Cost: 18}, Lifetime: wire.Spend{Cost: 21}},
+		wire.AccountBYOK:             {Daily: wire.Spend{Requests: 2}, Weekly: wire.Spend{Requests: 4}, Monthly: wire.Spend{Requests: 6}},
 	}, b.spentBy(t, b.ws, now, accounts...))
 	sunday := b.spentBy(t, b.ws, time.Date(2026, 11, 1, 2, 0, 0, 0, time.UTC), wire.KeyAccount(key))
-	require.Equal(t, usage.Spent{Daily: n(2), Weekly: n(2), Monthly: n(2)}, sunday[wire.KeyAccount(key)])
+	require.Equal(t, spent{Daily: n(2), Weekly: n(2), Monthly: n(6)}, sunday[wire.KeyAccount(key)])
 	require.Empty(t, b.spentBy(t, id.New[id.WorkspaceKind](id.SystemSource()), now, accounts...))
 	require.Empty(t, b.spentBy(t, b.ws, now))
 }
@@ -103,11 +115,11 @@ func TestTotalsOfAccountsAreThoseOfTheLog(t *testing.T) {
 		require.Equal(r, committed, marks[b.gw])
 		require.Equal(r, filled, got)
 		for c, want := range days {
-			spent := b.spentBy(r, b.ws, c.Day, c.Account)[c.Account]
+			got := b.spentBy(r, b.ws, c.Day, c.Account)[c.Account]
 			if c.Day.IsZero() {
-				require.Equal(r, want, spent.Lifetime, c.Account)
+				require.Equal(r, want, got.Lifetime, c.Account)
 			} else {
-				require.Equal(r, want, spent.Daily, c.Account)
+				require.Equal(r, want, got.Daily, c.Account)
 			}
 		}
 	})

@@ -23,10 +23,6 @@ type Spend struct {
 	wire.Spend
 }
 
-// Spent is what an account has used in the windows of now: the UTC day, the ISO
-// week and the month. Lifetime is zero for an account that has none.
-type Spent struct{ Daily, Weekly, Monthly, Lifetime wire.Spend }
-
 // SpendsOf visits what e adds to each cell.
 func SpendsOf(e *Entry, visit func(SpendCell, wire.Spend)) {
 	ev := e.event()

@@ -47,7 +47,9 @@ func drawEvent(r *rapid.T) wire.UsageEvent {
 	ev.Purpose = rapid.SampledFrom([]string{"", "classifier"}).Draw(r, "purpose")
 	ev.CredentialSource = rapid.SampledFrom([]string{"", "managed", "byok"}).Draw(r, "credential")
 	ev.Cost.Total = money.Nanos(rapid.Int64Range(0, int64(maxCost)).Draw(r, "cost"))
-	ev.Charge = money.Nanos(rapid.Int64Range(0, int64(maxCost)).Draw(r, "charge"))
+	if ev.Outcome != wire.Refused { // which is charged nothing, or is no event
+		ev.Charge = money.Nanos(rapid.Int64Range(0, int64(maxCost)).Draw(r, "charge"))
+	}
 	ev.Key = rapid.SampledFrom([]id.Key{{}, id.New[id.KeyKind](ids)}).Draw(r, "key")
 	ev.User = rapid.SampledFrom([]id.User{{}, id.New[id.UserKind](ids)}).Draw(r, "user")
 	ev.Free = rapid.Bool().Draw(r, "free")

@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	// cellsQuiet is for how long nobody may have used anything for cells that are
-	// new to be right as they are: nothing that a gateway holds is older.
-	cellsQuiet = 15 * time.Minute
+	// cellsQuiet is for how long no usage may have come in for cells that are new to
+	// be right as they are: for as long what gateways that are gone had reserved
+	// counts. It is longer than most outages, in which gateways go on and nothing
+	// comes in.
+	cellsQuiet = 24 * time.Hour
 	// cellsSettle is how long gateways take to state anew what they hold.
 	cellsSettle = 35 * time.Second
 )

@@ -225,6 +225,23 @@ func TestCellsAreMarked(t *testing.T) {
 	require.WithinRange(t, second.ReadyAt, before.Add(35*time.Second), time.Now().Add(35*time.Second))
 }
 
+// TestCellsSettleAfterAnOutage in which nothing came in, and what gateways
+// admitted lies in their spools.
+func TestCellsSettleAfterAnOutage(t *testing.T) {
+	b := newBench(t)
+	b.consume(b.writer)
+	b.publish(b.event())
+	b.drained()
+	b.server.Wipe()
+	b.server.Ensure(b.conn)
+	later := time.Now().Add(23 * time.Hour)
+	filler := usage.NewFiller(b.conn, there{}, b.writer, ids, func() time.Time { return later }, natstest.Discard())
+	before := time.Now()
+	require.NoError(t, filler.Fill(t.Context()))
+	mark, _ := b.cellsMark()
+	require.WithinRange(t, mark.ReadyAt, before.Add(35*time.Second), time.Now().Add(35*time.Second))
+}
+
 // TestTheFirstMarkOfTheCellsStays when two control planes come at once.
 func TestTheFirstMarkOfTheCellsStays(t *testing.T) {
 	b := newBench(t)

@@ -44,7 +44,7 @@ func TestConstants(t *testing.T) {
 		{either(plan(`"op":"matches","value":"a"`), plan(`"op":"equals","value":"x"`)), ""},
 		{either(plan(`"op":"in","value":["a","b"]`), plan(`"op":"not_in","value":["A","b"]`)), "when true"},
 		{either(plan(`"op":"in","value":["a","b"]`), plan(`"op":"not_in","value":["a"]`)), ""},
-		{all(tag(`"op":"equals","value":"a"`), tag(`"op":"equals","value":"b"`)), ""}, // it may have both
+		{all(tag(`"op":"equals","value":"a"`), tag(`"op":"equals","value":"b"`)), ""},       // it may have both
 		{all(header(`"op":"equals","value":"a"`), header(`"op":"equals","value":"b"`)), ""}, // in two lines
 		{all(header(`"op":"greater_than","value":5`), header(`"op":"less_than","value":5`)), ""},
 		{all(header(`"op":"equals","value":"a"`), header(`"op":"not_equals","value":"a"`)), "when false"},

@@ -213,8 +213,8 @@ func (d *decision) wrongPrice(t *target, o *catalog.Offer) (Stage, string) {
 	return stage, reason
 }
 
-// CostsNothing: input and output prices are there and every price is zero, in
-// every tier.
+// CostsNothing says that input and output prices are there and every price is
+// zero, in every tier.
 func CostsNothing(p *catalog.Price) bool {
 	if p == nil || p.Input == nil || p.Output == nil || !zero(p) {
 		return false

@@ -23,9 +23,10 @@ type Server struct {
 	t      testing.TB
 	listen string
 
-	mu  sync.Mutex
-	dir string
-	srv *natsserver.Server
+	mu    sync.Mutex
+	dir   string
+	srv   *natsserver.Server
+	conns []*natsconn.Conn
 }
 
 // New starts a server.
@@ -49,13 +50,20 @@ func (s *Server) Start() {
 	s.srv = srv
 }
 
-// Stop stops the server; its data stays. Stopping twice is allowed.
+// Stop stops the server; its data stays. The connections that Connect opened
+// know of it then: what one sends that does not would be neither answered nor
+// refused. Stopping twice is allowed.
 func (s *Server) Stop() {
+	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.srv != nil {
-		s.srv.Shutdown()
-		s.srv = nil
+	if s.srv == nil {
+		return
+	}
+	s.srv.Shutdown()
+	s.srv = nil
+	for _, c := range s.conns {
+		require.Eventually(s.t, func() bool { return !c.Connected() }, 10*time.Second, time.Millisecond, "a client must notice that its server has ended")
 	}
 }
 
@@ -117,6 +125,9 @@ func (s *Server) Connect() *natsconn.Conn {
 	c, err := natsconn.Connect(context.Background(), s.Config(), natsconn.Options{Log: Discard()})
 	require.NoError(s.t, err)
 	s.t.Cleanup(c.Close)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns = append(s.conns, c)
 	return c
 }
 

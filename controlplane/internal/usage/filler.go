@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -114,37 +113,16 @@ func (f *Filler) Fill(ctx context.Context) error {
 
 // epoch is the one that counts; "" when there is none.
 func (f *Filler) epoch(ctx context.Context) (string, error) {
-	subject, err := f.stored(ctx, wire.StreamSpend, `{"seq":1,"next_by_subj":"`+wire.SubjectSpendMark+`.*"}`)
-	if err != nil {
-		return "", fmt.Errorf("look up the epoch of usage: %w", err)
-	}
-	return strings.TrimPrefix(subject, wire.SubjectSpendMark+"."), nil
-}
-
-// stored is the subject of a message that a stream's leader has; "" when it has
-// none.
-func (f *Filler) stored(ctx context.Context, stream, query string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchWait)
 	defer cancel()
-	reply, err := f.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+stream, []byte(query))
-	if err != nil {
-		return "", err
-	}
-	var got struct {
-		Error   *jetstream.APIError `json:"error"`
-		Message struct {
-			Subject string `json:"subject"`
-		} `json:"message"`
-	}
-	switch err := json.Unmarshal(reply.Data, &got); {
+	mark, err := f.conn.First(ctx, wire.StreamSpend, wire.SubjectSpendMark+".*")
+	switch {
 	case err != nil:
-		return "", fmt.Errorf("decode a stored message: %w", err)
-	case got.Error != nil && got.Error.Code == 404 && got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound:
+		return "", fmt.Errorf("look up the epoch of usage: %w", err)
+	case mark == nil:
 		return "", nil
-	case got.Error != nil:
-		return "", got.Error
 	}
-	return got.Message.Subject, nil
+	return strings.TrimPrefix(mark.Subject, wire.SubjectSpendMark+"."), nil
 }
 
 // fill writes a new epoch and then its mark, and returns the one that counts

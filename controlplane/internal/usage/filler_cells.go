@@ -28,8 +28,8 @@ const (
 // markCells marks the cells with an epoch when they have none, since they are
 // new or have lost what was in them. The first mark stays.
 func (f *Filler) markCells(ctx context.Context) error {
-	subject, err := f.stored(ctx, wire.StreamCells, `{"last_by_subj":"`+wire.SubjectCellsEpoch+`"}`)
-	if err != nil || subject != "" {
+	marked, err := f.marked(ctx)
+	if err != nil || marked {
 		return wrapCells(err)
 	}
 	used, err := f.source.UsageSince(ctx, f.now().Add(-cellsQuiet))
@@ -59,6 +59,14 @@ func (f *Filler) markCells(ctx context.Context) error {
 		f.log.Info("the cells are marked", slog.String("epoch", mark.Epoch), slog.Time("ready_at", mark.ReadyAt))
 	}
 	return wrapCells(err)
+}
+
+// marked says whether the cells have a mark.
+func (f *Filler) marked(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchWait)
+	defer cancel()
+	msg, err := f.conn.Last(ctx, wire.StreamCells, wire.SubjectCellsEpoch)
+	return msg != nil, err
 }
 
 func wrapCells(err error) error {

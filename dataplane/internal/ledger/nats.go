@@ -32,7 +32,7 @@ func (s *NATS) OnConnect(fn func()) (cancel func()) { return s.conn.OnConnect(fn
 
 // Epoch implements Store. The stream's leader answers.
 func (s *NATS) Epoch(ctx context.Context) (string, error) {
-	msg, err := s.stored(ctx, map[string]any{"seq": 1, "next_by_subj": wire.SubjectSpendMark + ".*"})
+	msg, err := s.conn.First(ctx, wire.StreamSpend, wire.SubjectSpendMark+".*")
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("look up the epoch of usage: %w", err)
@@ -44,7 +44,7 @@ func (s *NATS) Epoch(ctx context.Context) (string, error) {
 
 // Position implements Store. The stream's leader answers.
 func (s *NATS) Position(ctx context.Context, epoch string) (at, state uint64, err error) {
-	msg, err := s.stored(ctx, map[string]any{"last_by_subj": wire.SpendAt(epoch, s.gateway)})
+	msg, err := s.conn.Last(ctx, wire.StreamSpend, wire.SpendAt(epoch, s.gateway))
 	if err != nil {
 		return 0, 0, fmt.Errorf("look up the position of usage: %w", err)
 	}
@@ -53,42 +53,6 @@ func (s *NATS) Position(ctx context.Context, epoch string) (at, state uint64, er
 	}
 	at, err = wire.ParsePosition(msg.Data)
 	return at, msg.Sequence, err
-}
-
-// storedMsg is a message as the stream's leader has it.
-type storedMsg struct {
-	Subject  string `json:"subject"`
-	Sequence uint64 `json:"seq"`
-	Data     []byte `json:"data"`
-}
-
-// stored asks the stream's leader for a message; nil when there is none.
-func (s *NATS) stored(ctx context.Context, query map[string]any) (*storedMsg, error) {
-	if err := s.conn.Ready(); err != nil {
-		return nil, err
-	}
-	body, err := json.Marshal(query)
-	if err != nil {
-		return nil, err
-	}
-	reply, err := s.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+wire.StreamSpend, body)
-	if err != nil {
-		return nil, err
-	}
-	var got struct {
-		Error   *jetstream.APIError `json:"error"`
-		Message *storedMsg          `json:"message"`
-	}
-	if err := json.Unmarshal(reply.Data, &got); err != nil {
-		return nil, fmt.Errorf("decode a stored message: %w", err)
-	}
-	if got.Error != nil {
-		if got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound {
-			return nil, nil
-		}
-		return nil, got.Error
-	}
-	return got.Message, nil
 }
 
 // Commit implements Store as one atomic batch. The message id of the position

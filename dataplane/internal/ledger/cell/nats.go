@@ -64,37 +64,31 @@ func (s *NATS) Save(ctx context.Context, subject string, body []byte, before uin
 
 // Load implements Store. The stream's leader answers.
 func (s *NATS) Load(ctx context.Context, subject string) (Stored, error) {
-	var got struct {
-		Error   *jetstream.APIError `json:"error"`
-		Message struct {
-			Sequence uint64    `json:"seq"`
-			Data     []byte    `json:"data"`
-			Time     time.Time `json:"time"`
-		} `json:"message"`
-	}
-	query := struct {
-		Subject string `json:"last_by_subj"`
-	}{subject}
-	if err := s.ask(ctx, "MSG.GET", query, &got); err != nil {
+	msg, err := s.conn.Last(ctx, wire.StreamCells, subject)
+	if err != nil {
 		return Stored{}, fmt.Errorf("read a limit: %w", err)
 	}
-	if got.Error != nil {
-		if got.Error.ErrorCode == jetstream.JSErrCodeMessageNotFound {
-			return Stored{}, nil
-		}
-		return Stored{}, fmt.Errorf("read a limit: %w", got.Error)
+	if msg == nil {
+		return Stored{}, nil
 	}
-	return Stored{Body: got.Message.Data, Sequence: got.Message.Sequence, At: got.Message.Time}, nil
+	return Stored{Body: msg.Data, Sequence: msg.Sequence}, nil
 }
 
 // Time implements Store.
 func (s *NATS) Time(ctx context.Context) (time.Time, error) {
+	if err := s.conn.Ready(); err != nil {
+		return time.Time{}, err
+	}
+	reply, err := s.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM.INFO."+wire.StreamCells, nil)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the clock of limits: %w", err)
+	}
 	var got struct {
 		Error *jetstream.APIError `json:"error"`
 		Now   time.Time           `json:"ts"`
 	}
-	if err := s.ask(ctx, "INFO", nil, &got); err != nil {
-		return time.Time{}, fmt.Errorf("read the clock of limits: %w", err)
+	if err := json.Unmarshal(reply.Data, &got); err != nil {
+		return time.Time{}, fmt.Errorf("decode the clock of limits: %w", err)
 	}
 	if got.Error != nil {
 		return time.Time{}, fmt.Errorf("read the clock of limits: %w", got.Error)
@@ -103,25 +97,6 @@ func (s *NATS) Time(ctx context.Context) (time.Time, error) {
 		return time.Time{}, errors.New("read the clock of limits: the answer has no time")
 	}
 	return got.Now, nil
-}
-
-// ask asks the stream's leader.
-func (s *NATS) ask(ctx context.Context, what string, query, answer any) error {
-	if err := s.conn.Ready(); err != nil {
-		return err
-	}
-	var body []byte
-	if query != nil {
-		var err error
-		if body, err = json.Marshal(query); err != nil {
-			return err
-		}
-	}
-	reply, err := s.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM."+what+"."+wire.StreamCells, body)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(reply.Data, answer)
 }
 
 // beats is how many heartbeats may wait to be handled; what is lost is said again.

@@ -45,7 +45,7 @@ func (s *shelf) save(subject string, body []byte, before uint64) (uint64, error)
 		return 0, ErrConflict
 	}
 	s.sequence++
-	s.held[subject] = Stored{Body: body, Sequence: s.sequence, At: time.Now()}
+	s.held[subject] = Stored{Body: body, Sequence: s.sequence}
 	return s.sequence, nil
 }
 

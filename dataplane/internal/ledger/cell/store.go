@@ -30,7 +30,6 @@ type Store interface {
 type Stored struct {
 	Body     []byte
 	Sequence uint64
-	At       time.Time // when it was written, by the store's clock
 }
 
 // ErrConflict says that somebody else has written.

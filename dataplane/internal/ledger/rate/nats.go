@@ -70,26 +70,15 @@ func (s *NATS) Mark(ctx context.Context, by uint64) (epoch uint64, at time.Time,
 // marked is the mark as the stream's leader has it, and when it was stored: after
 // this gateway asked for it, by whoever did so last.
 func (s *NATS) marked(ctx context.Context) (epoch uint64, at time.Time, err error) {
-	body := []byte(`{"last_by_subj":"` + wire.SubjectRateMark + `"}`)
-	reply, err := s.conn.NATS().RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+wire.StreamRate, body)
-	if err != nil {
+	msg, err := s.conn.Last(ctx, wire.StreamRate, wire.SubjectRateMark)
+	switch {
+	case err != nil:
 		return 0, at, err
+	case msg == nil:
+		return 0, at, errors.New("the mark is gone")
 	}
-	var got struct {
-		Error   *jetstream.APIError `json:"error"`
-		Message struct {
-			Data []byte    `json:"data"`
-			Time time.Time `json:"time"`
-		} `json:"message"`
-	}
-	if err := json.Unmarshal(reply.Data, &got); err != nil {
-		return 0, at, fmt.Errorf("decode a stored message: %w", err)
-	}
-	if got.Error != nil {
-		return 0, at, got.Error
-	}
-	epoch, err = wire.ParseRateMark(got.Message.Data)
-	return epoch, got.Message.Time, err
+	epoch, err = wire.ParseRateMark(msg.Data)
+	return epoch, msg.Time, err
 }
 
 // Add implements Store: everything is sent, then all answers are awaited.
@@ -156,17 +145,16 @@ func (s *NATS) Read(ctx context.Context, epoch uint64, list []Ref, visit func(i 
 		name := wire.RateIn(epoch, ref.Workspace, ref.Name, ref.Minute)
 		subjects, places[name] = append(subjects, name), i
 	}
-	err = s.last(ctx, subjects, func(m *nats.Msg) error {
-		name := m.Header.Get(jetstream.SubjectHeader)
+	_, err = s.conn.LastOfEach(ctx, wire.StreamRate, subjects, func(name string, body []byte) (err error) {
 		if name == wire.SubjectRateMark {
-			now, err = wire.ParseRateMark(m.Data)
+			now, err = wire.ParseRateMark(body)
 			return err
 		}
 		i, ok := places[name]
 		if !ok {
 			return nil
 		}
-		counts, err := wire.ParseRateBody(m.Data)
+		counts, err := wire.ParseRateBody(body)
 		if err != nil {
 			return err
 		}
@@ -177,42 +165,6 @@ func (s *NATS) Read(ctx context.Context, epoch uint64, list []Ref, visit func(i 
 		return 0, fmt.Errorf("read rates: %w", err)
 	}
 	return now, nil
-}
-
-// last visits the last message of each subject that has one.
-func (s *NATS) last(ctx context.Context, subjects []string, visit func(m *nats.Msg) error) error {
-	if err := s.conn.Ready(); err != nil {
-		return err
-	}
-	body, err := json.Marshal(map[string]any{"multi_last": subjects})
-	if err != nil {
-		return err
-	}
-	nc := s.conn.NATS()
-	answers, err := nc.SubscribeSync(nc.NewInbox())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answers.Unsubscribe() }() // fails only where it has ended already
-	if err := nc.PublishRequest("$JS.API.DIRECT.GET."+wire.StreamRate, answers.Subject, body); err != nil {
-		return err
-	}
-	for {
-		m, err := answers.NextMsgWithContext(ctx)
-		if err != nil {
-			return err
-		}
-		switch status := m.Header.Get("Status"); status {
-		case "":
-		case "204", "404": // the end, or nothing at all
-			return nil
-		default:
-			return errors.New("the server refused with status " + status)
-		}
-		if err := visit(m); err != nil {
-			return err
-		}
-	}
 }
 
 var _ Store = (*NATS)(nil)

@@ -95,29 +95,6 @@ func (g *MemoryGateway) decide(k kind, s Subject, a *ask, u policy.Unavailable) 
 	return v, nil
 }
 
-// without decides by the gateway's own table.
-func without(t table, a *ask, own *entry, u policy.Unavailable, live int, at instant) (verdict, error) {
-	most := a.most
-	defer func() { a.most = most }()
-	switch u {
-	case policy.DenyUnavailable:
-		return verdict{}, ErrUnavailable
-	case policy.ShareUnavailable:
-		a.most = max(1, most/int64(max(live, 1)))
-		v := t.judge(a, nil, own, at)
-		if v.ok {
-			t.grant(a, at)
-		}
-		return v, nil
-	default:
-		a.most = unlimited
-		v := t.judge(a, nil, own, at)
-		t.grant(a, at)
-		v.ok = true
-		return v, nil
-	}
-}
-
 // Take is as that of Cells.
 func (g *MemoryGateway) Take(ctx context.Context, s Subject, n int64, l Limit) (Took, error) {
 	if err := ctx.Err(); err != nil {
@@ -127,14 +104,6 @@ func (g *MemoryGateway) Take(ctx context.Context, s Subject, n int64, l Limit) (
 	defer g.m.mu.Unlock()
 	v, err := g.decide(minutes, s, &ask{n: n, most: l.Most}, l.Unavailable)
 	return v.took(g.away), err
-}
-
-func (v verdict) took(alone bool) Took {
-	return Took{OK: v.ok, Used: v.used, Wait: v.wait, Alone: alone}
-}
-
-func (v verdict) reserved() Reserved {
-	return Reserved{OK: v.ok, Index: v.index, Spent: v.spent, Held: v.held}
 }
 
 // GiveBack is as that of Cells.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
 // Bound is what the spend of an account, with everything that is reserved, must
@@ -46,6 +47,14 @@ type verdict struct {
 	held  money.Nanos
 }
 
+func (v verdict) took(alone bool) Took {
+	return Took{OK: v.ok, Used: v.used, Wait: v.wait, Alone: alone}
+}
+
+func (v verdict) reserved() Reserved {
+	return Reserved{OK: v.ok, Index: v.index, Spent: v.spent, Held: v.held}
+}
+
 // table is this gateway's part of a subject: the one truth of it, which the
 // document follows. Whoever has it guards it.
 type table interface {
@@ -79,6 +88,29 @@ func newTable(k kind, unit time.Duration, started uint64, counted ledger.Progres
 		return newRunning()
 	default:
 		return newReserved(started, counted)
+	}
+}
+
+// without decides by the gateway's own table.
+func without(t table, a *ask, own *entry, u policy.Unavailable, live int, at instant) (verdict, error) {
+	most := a.most
+	defer func() { a.most = most }()
+	switch u {
+	case policy.DenyUnavailable:
+		return verdict{}, ErrUnavailable
+	case policy.ShareUnavailable:
+		a.most = max(1, most/int64(max(live, 1)))
+		v := t.judge(a, nil, own, at)
+		if v.ok {
+			t.grant(a, at)
+		}
+		return v, nil
+	default:
+		a.most = unlimited
+		v := t.judge(a, nil, own, at)
+		t.grant(a, at)
+		v.ok = true
+		return v, nil
 	}
 }
 

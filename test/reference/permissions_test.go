@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -216,15 +217,18 @@ func gatewayLimits(t *testing.T, control, gateway natsconn.Config, logged io.Wri
 }
 
 // gatewayCounts has the gateway's user count and read what was used in the last
-// minute.
+// minute, and count what was used on a day and ever.
 func gatewayCounts(t *testing.T, gateway natsconn.Config, logged io.Writer) {
 	t.Helper()
 	conn, err := natsconn.Connect(t.Context(), gateway, natsconn.Options{Log: slog.New(slog.NewTextHandler(logged, nil))})
 	require.NoError(t, err)
 	defer conn.Close()
 	require.Eventually(t, conn.Connected, soon, often)
-	increased := nats.NewMsg(wire.RateIn(1, id.New[id.WorkspaceKind](id.SystemSource()), "s", 1))
-	for _, subject := range []string{wire.SubjectRateMark, increased.Subject} {
+	ws := id.New[id.WorkspaceKind](id.SystemSource())
+	increased := nats.NewMsg("")
+	for _, subject := range []string{
+		wire.SubjectRateMark, wire.RateIn(1, ws, "s", 1), wire.SpendOn("tried", time.Now(), ws, wire.AccountWorkspace), wire.SpendEver("tried", ws, wire.AccountWorkspace),
+	} {
 		increased.Subject = subject
 		increased.Header.Set("Nats-Incr", "1")
 		_, err := conn.JetStream().PublishMsg(t.Context(), increased)

@@ -447,3 +447,31 @@ func TestBeforeRunAndAfter(t *testing.T) {
 	_, err = n.Take(t.Context(), Subject{Workspace: id.New[id.WorkspaceKind](ids), Name: "a.b"}, 1, Limit{Most: 1, Unavailable: strict})
 	require.ErrorIs(t, err, ErrUnavailable, "not a name")
 }
+
+// TestACrowd: callers name subjects as they like, and those of one workspace are
+// in the way neither of another's nor of what it reserves itself.
+func TestACrowd(t *testing.T) {
+	c := newClock(monday)
+	n := opened(t, c).gateway(Options{Most: 2})
+	crowd := newSubject()
+	for _, name := range []string{"a", "b"} {
+		require.True(t, take(t, n, Subject{crowd.Workspace, name}, 1, 1).OK)
+	}
+	require.False(t, take(t, n, Subject{crowd.Workspace, "b"}, 1, 1).OK, "those that are there go on")
+	_, err := n.Take(t.Context(), Subject{crowd.Workspace, "c"}, 1, Limit{Most: 1, Unavailable: strict})
+	require.ErrorIs(t, err, ErrUnavailable)
+	others := newSubject()
+	require.True(t, take(t, n, others, 1, 1).OK)
+	require.False(t, take(t, n, others, 1, 1).OK)
+	r, got, err := n.Reserve(t.Context(), crowd, 1, newSpending(0).bound(10))
+	require.NoError(t, err)
+	require.True(t, got.OK)
+	r.Settle(0, 0)
+
+	c.advance(Minute + cellLife + 2*time.Second)
+	require.Eventually(t, func() bool {
+		signal(n.wake)
+		took, err := n.Take(t.Context(), Subject{crowd.Workspace, "c"}, 1, Limit{Most: 1, Unavailable: strict})
+		return err == nil && took.OK
+	}, soon, often, "there is room again")
+}

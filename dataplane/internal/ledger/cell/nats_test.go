@@ -475,3 +475,28 @@ func TestACrowd(t *testing.T) {
 		return err == nil && took.OK
 	}, soon, often, "there is room again")
 }
+
+// TestSlowCounters: who asks what was spent and hears nothing gets no answer, and
+// what the gateway has to state of other requests is stated all the same.
+func TestSlowCounters(t *testing.T) {
+	n := opened(t, newClock(monday)).gateway(Options{Wait: 50 * time.Millisecond})
+	s := newSubject()
+	_, got := reserve(t, n, s, 5, newSpending(0).bound(10))
+	require.True(t, got.OK)
+	l := n.cell(ref{holdings, s})
+	require.Eventually(t, func() bool { return l.is(func() bool { return !l.dirty && l.loaded }) }, soon, often)
+	l.mu.Lock()
+	l.dirty = true
+	l.rest = []entry{{gateway: id.New[id.GatewayKind](ids), point: ledger.Point{Epoch: "e", Stream: 9}}}
+	l.mu.Unlock()
+	asked := &op{ask: ask{n: 1, bounds: []bound{{point: ledger.Point{Epoch: "e", Stream: 1}}}, reservation: &Reservation{}}, done: make(chan decision, 1)}
+	asked.bounds[0].Spent = func(ctx context.Context, _ ledger.Point) (money.Nanos, ledger.Point, error) {
+		<-ctx.Done()
+		return 0, ledger.Point{}, ctx.Err()
+	}
+	_, err := l.attempt(t.Context(), &turn{batch: []*op{asked}})
+	require.NoError(t, err)
+	require.Error(t, (<-asked.done).err)
+	require.NoError(t, n.answers(), "the store of limits was not at fault")
+	require.False(t, l.is(func() bool { return l.dirty }))
+}

@@ -30,6 +30,9 @@ type Spool interface {
 	// Counts visits the records above after and up to through, and returns how
 	// many sequences have none.
 	Counts(ctx context.Context, after, through uint64, visit func(spool.Count) bool) (missing uint64, err error)
+	// Last is the last sequence of a record that was completed, also where the disk
+	// has yet to take it.
+	Last() uint64
 }
 
 // Options are a Ledger's surroundings and bounds. Zero bounds mean the defaults.
@@ -133,12 +136,10 @@ func (l *Ledger) Add(c spool.Count) {
 	l.queue = queue
 }
 
-// Seen is the last sequence of the spool that the ledger was told of.
-func (l *Ledger) Seen() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.seen
-}
+// Seen is the last sequence of the spool: what was completed before is counted
+// once the counters have got that far. While the disk refuses records the ledger
+// is told of them later.
+func (l *Ledger) Seen() uint64 { return l.opts.Spool.Last() }
 
 // part forgets what is queued: the store's position has to be learnt anew, and
 // what follows it is read from the spool. l.mu is held.

@@ -116,9 +116,18 @@ func TestAHardBudgetIsNeverPassed(t *testing.T) {
 		})
 	}
 	group.Wait()
-	require.Equal(t, 10*worst(1), spent)
-	_, err := gateways[0].ask(&a, v)
+	require.LessOrEqual(t, spent, 10*worst(1))
+	// What had just been counted stood twice for a moment, and may have kept one out.
+	var err error
+	for i := 0; err == nil; i++ {
+		var grant call.Grant
+		if grant, err = gateways[i%3].ask(&a, v); err == nil {
+			spent += worst(1)
+			gateways[i%3].end(grant, worst(1), 1)
+		}
+	}
 	require.Equal(t, fault.Reason("daily_cost_budget_reached"), fault.Of(err).Reason)
+	require.Equal(t, 10*worst(1), spent, "all of it is used")
 
 	s.pass(12 * time.Hour) // the next day
 	for _, g := range gateways {

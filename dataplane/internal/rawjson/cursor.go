@@ -68,7 +68,15 @@ func (c *Cursor) Is(name string) bool {
 	if !c.escaped {
 		return string(c.Key()) == name
 	}
-	return String(c.s.b[c.keyAt-1:c.keyEnd+1]) == name
+	return c.Text() == name
+}
+
+// Text is the member's name, "" when its escapes make no text.
+func (c *Cursor) Text() string {
+	if !c.escaped {
+		return string(c.Key())
+	}
+	return String(c.s.b[c.keyAt-1 : c.keyEnd+1])
 }
 
 // Value passes the value at hand and returns it as it is written, or as much of

@@ -52,6 +52,14 @@ func (s *Spool) Follow(f Follower) uint64 {
 	return s.next - 1
 }
 
+// Last is the last sequence of a record that was completed, also where the disk
+// has yet to take it.
+func (s *Spool) Last() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next - 1 + uint64(len(s.held))
+}
+
 // told tells the follower of records that got the sequences from s.next on.
 // s.mu is held.
 func (s *Spool) told(list []encoded) {

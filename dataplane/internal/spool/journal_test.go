@@ -153,12 +153,14 @@ func TestFullDiskIsNoticedWhenTheJournalIsWrittenOut(t *testing.T) {
 	require.True(t, fault.Is(s.Intent(intentOf(newRequest())), fault.Unavailable), "nothing new is begun on a full disk")
 	require.NoError(t, s.Complete(eventOf(second)), "what was begun is kept")
 	require.Equal(t, 1, s.Status().Held)
+	require.EqualValues(t, 2, s.Last(), "that which it will have")
 	left := open(t, killed(t, dir), Options{})
 	require.Equal(t, []uint64{1, 2}, sequences(stored(t, left)), "the journal has the first, the second is unknown")
 
 	full = false
 	s.tend()
 	require.Equal(t, []uint64{1, 2}, sequences(stored(t, s)))
+	require.EqualValues(t, 2, s.Last())
 	require.NoError(t, s.Intent(intentOf(newRequest())))
 	bytes := s.Status().Bytes
 	s.flush()

@@ -212,6 +212,31 @@ func TestAListIsOfTheWorkspacesOwn(t *testing.T) {
 	require.Equal(t, catalog.Batches, w.identified.Surface, "the key may be for other surfaces")
 }
 
+// TestAListCountsOnce: what a list has is asked for one by one, and the caller made
+// one call; a limit that refuses that refuses the list.
+func TestAListCountsOnce(t *testing.T) {
+	w := &world{kept: listed{"file-3", "file-2", "file-1"}}
+	url := start(t, w, nil)
+	get := func() answer {
+		return send(t, http.MethodGet, url+"/v1/files", nil, "x-api-key", newToken(t, secret.Inference))
+	}
+	require.Equal(t, 200, get().status)
+	require.Len(t, w.calls, 3)
+	require.Equal(t, "file-3", w.calls[0].Object)
+	require.Empty(t, w.calls[0].Purpose)
+	require.True(t, w.calls[0].Primary.IsZero())
+	for _, c := range w.calls[1:] {
+		require.Equal(t, "list", c.Purpose)
+		require.Equal(t, w.identified.ID, c.Primary)
+	}
+	w.serve = func(_ context.Context, _ call.Call, s call.Sink) {
+		s.Fail(fault.New(fault.KeyLimitExceeded, "no more").Because(fault.CustomerRequests).From(fault.Gateway), nil)
+	}
+	w.calls = nil
+	require.Equal(t, 429, get().status)
+	require.Len(t, w.calls, 1)
+}
+
 // TestRealtime is a whole conversation: a caller's key in the subprotocol, as
 // browsers send it, frames both ways, and a failure in a frame.
 func TestRealtime(t *testing.T) {

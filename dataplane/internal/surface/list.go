@@ -57,17 +57,26 @@ func (e *Edge) listKept(row *row) func(*asked) (any, error) {
 			}
 			names = names[i+1:]
 		}
-		return e.page(ctx, a, one, names, limit), nil
+		return e.page(ctx, a, one, names, limit)
 	}
 }
 
 // page fills a page from names, which may have more of them that are gone than
-// the page has room: clients take an empty page for the end.
-func (e *Edge) page(ctx context.Context, a *asked, one *row, names []string, limit int) keptPage {
+// the page has room: clients take an empty page for the end. The first one that is
+// asked for is what the call counts as, and a limit that refuses it refuses the
+// list; the others are the gateway's own.
+func (e *Edge) page(ctx context.Context, a *asked, one *row, names []string, limit int) (keptPage, error) {
 	page := keptPage{Object: "list", Data: []json.RawMessage{}}
-	for len(names) > 0 && len(page.Data) < limit && ctx.Err() == nil {
+	for first := true; len(names) > 0 && len(page.Data) < limit && ctx.Err() == nil; first = false {
 		n := min(limit-len(page.Data), len(names))
-		for i, entry := range e.entries(ctx, a, one, names[:n]) {
+		if first {
+			n = 1
+		}
+		entries, refusal := e.entries(ctx, a, one, names[:n], first)
+		if refusal != nil {
+			return page, refusal
+		}
+		for i, entry := range entries {
 			if entry == nil {
 				continue
 			}
@@ -80,7 +89,7 @@ func (e *Edge) page(ctx context.Context, a *asked, one *row, names []string, lim
 		names = names[n:]
 	}
 	page.HasMore = len(names) > 0
-	return page
+	return page, nil
 }
 
 // oneOf is the row that gets one entry of a list.
@@ -95,8 +104,15 @@ func (e *Edge) oneOf(list *row) *row {
 
 // entries asks for the entries of names. One that is gone, or is of a model
 // that the key may not use, is nil; one that cannot be had now is there with
-// its id alone.
-func (e *Edge) entries(ctx context.Context, a *asked, one *row, names []string) []json.RawMessage {
+// its id alone. The refusal is a limit's, where they count.
+func (e *Edge) entries(ctx context.Context, a *asked, one *row, names []string, count bool) ([]json.RawMessage, error) {
+	if count {
+		entry, refusal := e.entry(ctx, a, one, names[0], true)
+		if limited(refusal) {
+			return nil, refusal
+		}
+		return []json.RawMessage{entry}, nil
+	}
 	found := make([]json.RawMessage, len(names))
 	slots := make(chan struct{}, listAtOnce)
 	var asking sync.WaitGroup
@@ -104,32 +120,53 @@ func (e *Edge) entries(ctx context.Context, a *asked, one *row, names []string) 
 		slots <- struct{}{}
 		asking.Go(func() {
 			defer func() { <-slots }()
-			found[i] = e.entry(ctx, a, one, name)
+			found[i], _ = e.entry(ctx, a, one, name, false)
 		})
 	}
 	asking.Wait()
-	return found
+	return found, nil
 }
 
-func (e *Edge) entry(ctx context.Context, a *asked, one *row, name string) json.RawMessage {
+// limited reports the refusal of a limit.
+func limited(failure *fault.Error) bool {
+	if failure == nil {
+		return false
+	}
+	switch failure.Code {
+	case fault.RateLimitExceeded, fault.KeyLimitExceeded, fault.QuotaUnavailable:
+		return failure.Origin == fault.Gateway
+	default:
+		return false
+	}
+}
+
+// listing is what the further calls for one list are logged under.
+const listing = "list"
+
+// entry asks for one entry. It counts as the caller's call, or as the gateway's
+// within it. The failure is why it could not be had.
+func (e *Edge) entry(ctx context.Context, a *asked, one *row, name string, counts bool) (json.RawMessage, *fault.Error) {
 	c := e.newCall(a.gin.Request, one.method+" "+one.path)
 	c.Token, c.Surface, c.Action, c.Object, c.Kept = a.call.Token, one.surface, call.Get, name, one.surface
+	if !counts {
+		c.Purpose, c.Primary = listing, a.call.ID
+	}
 	kept := &keptSink{}
 	e.deps.Pipeline.Serve(ctx, c, kept)
 	switch {
 	case kept.status == http.StatusNotFound:
-		return nil
+		return nil, kept.failure
 	case kept.status == http.StatusOK && json.Valid(kept.body):
-		return kept.body
+		return kept.body, nil
 	}
 	entry, err := json.Marshal(struct {
 		ID     string `json:"id"`
 		Status string `json:"status"`
 	}{name, "unknown"})
 	if err != nil { // strings always marshal
-		return nil
+		return nil, kept.failure
 	}
-	return entry
+	return entry, kept.failure
 }
 
 func listLimit(text string) (int, error) {
@@ -145,8 +182,9 @@ func listLimit(text string) (int, error) {
 
 // keptSink takes one entry of a list. It implements call.Sink.
 type keptSink struct {
-	status int
-	body   []byte
+	status  int
+	body    []byte
+	failure *fault.Error
 }
 
 // Start implements call.Sink.
@@ -157,7 +195,7 @@ func (k *keptSink) Write(p []byte) error { k.body = append(k.body, p...); return
 
 // Fail implements call.Sink.
 func (k *keptSink) Fail(failure *fault.Error, _ http.Header) {
-	k.status = http.StatusBadGateway
+	k.status, k.failure = http.StatusBadGateway, failure
 	if failure.Code == fault.NotFound || failure.Reason == fault.ModelNotAllowed {
 		k.status = http.StatusNotFound
 	}

@@ -32,7 +32,7 @@ type Options struct {
 	Log     *slog.Logger
 
 	Wait time.Duration // for an answer; default 250 ms, at most 2 s
-	Most int           // subjects at a time; default 20 000. What is beyond has no answer
+	Most int           // subjects of a kind at a time that are one workspace's, and half of everybody's; default 20 000. What is beyond has no answer
 
 	unit  time.Duration // of a minute's 60; default 1 s
 	fresh time.Duration // for which what was read may refuse; default 20 ms, negative: never
@@ -86,6 +86,7 @@ type Cells struct {
 
 	mu          sync.Mutex
 	cells       map[ref]*cell
+	crowds      map[crowd]int // how many cells there are
 	counted     ledger.Progress
 	running     context.Context // of the workers; nil while Run does not run
 	workers     sync.WaitGroup
@@ -104,7 +105,7 @@ func New(o Options, registry prometheus.Registerer) *Cells {
 	c := &Cells{
 		opts: o, instance: instanceOf(o.Instance), clock: present{now: o.Now},
 		peers: peers{now: o.Now, self: o.Gateway, known: make(map[id.Gateway]*peer)},
-		wake:  make(chan struct{}, 1), told: make(chan struct{}, 1), cells: make(map[ref]*cell),
+		wake:  make(chan struct{}, 1), told: make(chan struct{}, 1), cells: make(map[ref]*cell), crowds: make(map[crowd]int),
 	}
 	c.down.Store(true) // nothing was heard of it yet
 	c.metrics = newMetrics(registry, c)
@@ -267,7 +268,7 @@ func (c *Cells) cell(r ref) *cell {
 		l.mu.Unlock()
 		return l
 	}
-	if len(c.cells) >= c.opts.Most || !token(r.subject.Name) {
+	if c.crowded(r) || !token(r.subject.Name) {
 		return nil
 	}
 	l := &cell{
@@ -275,7 +276,31 @@ func (c *Cells) cell(r ref) *cell {
 		table: newTable(r.kind, c.opts.unit, c.opts.Started, c.counted),
 	}
 	c.cells[r] = l
+	c.came(r, 1)
 	return l
+}
+
+// crowd is what cells are counted by: their kind, and of each the workspaces; the
+// zero workspace is all of them.
+type crowd struct {
+	kind      kind
+	workspace id.Workspace
+}
+
+// crowded says that there is no room for one more: callers name subjects, and
+// those of one workspace must not be in the way of others', nor minutes in that of
+// reservations. c.mu is held.
+func (c *Cells) crowded(r ref) bool {
+	return c.crowds[crowd{kind: r.kind}] >= 2*c.opts.Most || c.crowds[crowd{r.kind, r.subject.Workspace}] >= c.opts.Most
+}
+
+// came counts cells that came, or went. c.mu is held.
+func (c *Cells) came(r ref, n int) {
+	for _, of := range [...]crowd{{kind: r.kind}, {r.kind, r.subject.Workspace}} {
+		if c.crowds[of] += n; c.crowds[of] == 0 {
+			delete(c.crowds, of)
+		}
+	}
 }
 
 // progressed is what the ledger said last.

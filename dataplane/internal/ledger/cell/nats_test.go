@@ -447,3 +447,56 @@ func TestBeforeRunAndAfter(t *testing.T) {
 	_, err = n.Take(t.Context(), Subject{Workspace: id.New[id.WorkspaceKind](ids), Name: "a.b"}, 1, Limit{Most: 1, Unavailable: strict})
 	require.ErrorIs(t, err, ErrUnavailable, "not a name")
 }
+
+// TestACrowd: callers name subjects as they like, and those of one workspace are
+// in the way neither of another's nor of what it reserves itself.
+func TestACrowd(t *testing.T) {
+	c := newClock(monday)
+	n := opened(t, c).gateway(Options{Most: 2})
+	crowd := newSubject()
+	for _, name := range []string{"a", "b"} {
+		require.True(t, take(t, n, Subject{crowd.Workspace, name}, 1, 1).OK)
+	}
+	require.False(t, take(t, n, Subject{crowd.Workspace, "b"}, 1, 1).OK, "those that are there go on")
+	_, err := n.Take(t.Context(), Subject{crowd.Workspace, "c"}, 1, Limit{Most: 1, Unavailable: strict})
+	require.ErrorIs(t, err, ErrUnavailable)
+	others := newSubject()
+	require.True(t, take(t, n, others, 1, 1).OK)
+	require.False(t, take(t, n, others, 1, 1).OK)
+	r, got, err := n.Reserve(t.Context(), crowd, 1, newSpending(0).bound(10))
+	require.NoError(t, err)
+	require.True(t, got.OK)
+	r.Settle(0, 0)
+
+	c.advance(Minute + cellLife + 2*time.Second)
+	require.Eventually(t, func() bool {
+		signal(n.wake)
+		took, err := n.Take(t.Context(), Subject{crowd.Workspace, "c"}, 1, Limit{Most: 1, Unavailable: strict})
+		return err == nil && took.OK
+	}, soon, often, "there is room again")
+}
+
+// TestSlowCounters: who asks what was spent and hears nothing gets no answer, and
+// what the gateway has to state of other requests is stated all the same.
+func TestSlowCounters(t *testing.T) {
+	n := opened(t, newClock(monday)).gateway(Options{Wait: 50 * time.Millisecond})
+	s := newSubject()
+	_, got := reserve(t, n, s, 5, newSpending(0).bound(10))
+	require.True(t, got.OK)
+	l := n.cell(ref{holdings, s})
+	require.Eventually(t, func() bool { return l.is(func() bool { return !l.dirty && l.loaded }) }, soon, often)
+	l.mu.Lock()
+	l.dirty = true
+	l.rest = []entry{{gateway: id.New[id.GatewayKind](ids), point: ledger.Point{Epoch: "e", Stream: 9}}}
+	l.mu.Unlock()
+	asked := &op{ask: ask{n: 1, bounds: []bound{{point: ledger.Point{Epoch: "e", Stream: 1}}}, reservation: &Reservation{}}, done: make(chan decision, 1)}
+	asked.bounds[0].Spent = func(ctx context.Context, _ ledger.Point) (money.Nanos, ledger.Point, error) {
+		<-ctx.Done()
+		return 0, ledger.Point{}, ctx.Err()
+	}
+	_, err := l.attempt(t.Context(), &turn{batch: []*op{asked}})
+	require.NoError(t, err)
+	require.Error(t, (<-asked.done).err)
+	require.NoError(t, n.answers(), "the store of limits was not at fault")
+	require.False(t, l.is(func() bool { return l.dirty }))
+}

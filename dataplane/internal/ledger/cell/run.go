@@ -159,6 +159,7 @@ func (c *Cells) tend() {
 	for _, l := range idle {
 		if l.leave() {
 			delete(c.cells, l.ref)
+			c.came(l.ref, -1)
 		}
 	}
 }

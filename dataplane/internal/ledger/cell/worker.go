@@ -157,8 +157,11 @@ func (l *cell) attempt(ctx context.Context, t *turn) (again bool, err error) {
 	if err != nil || p.step != write {
 		return p.step == repeat, err
 	}
+	// With all of its time: other counters than these may have taken what there was.
+	saving, saved := context.WithTimeout(ctx, l.c.opts.Wait)
+	defer saved()
 	began := l.c.opts.Now()
-	sequence, err := l.c.opts.Store.Save(within, l.subject, p.doc.encode(), p.before, l.ref.kind.life())
+	sequence, err := l.c.opts.Store.Save(saving, l.subject, p.doc.encode(), p.before, l.ref.kind.life())
 	t.took = l.c.opts.Now().Sub(began)
 	if err == nil {
 		l.c.metrics.writes.Inc()

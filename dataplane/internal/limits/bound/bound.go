@@ -31,6 +31,8 @@ func (r *Request) Worst(step *decide.Step, c *decide.Candidate) (money.Nanos, *f
 	}
 	q := r.with(step.Preset)
 	switch {
+	case q.kept:
+		return 0, unbounded("prompt", "the provider keeps the prompt, and what tools and limits go with it is not known. Write it into the request")
 	case q.tools:
 		return 0, unbounded("tools", "it has tools that the provider runs as often as it likes. Leave them out")
 	case q.surface == catalog.Batches || q.surface == catalog.Realtime:
@@ -48,11 +50,17 @@ func (r *Request) Worst(step *decide.Step, c *decide.Candidate) (money.Nanos, *f
 // do then.
 func (r *Request) tokens(m *catalog.Model, e *catalog.Endpoint) (in, out int64, unknown *fault.Error) {
 	context := either(e.Context, m.Context)
-	in = (r.text + overhead) * (1 + min(r.listed, beyondCounting>>8))
-	if r.beyond {
-		if in = context; context == 0 {
-			in, unknown = -1, unbounded("model", "it has media, or refers to what the provider keeps, and the model's context is not known. Send text, or choose another model")
-		}
+	in = max(r.text+overhead, r.estimate)
+	if r.surface == catalog.Rerank {
+		in *= 1 + min(r.listed, beyondCounting>>8) // each document is read together with the rest
+	}
+	switch {
+	case r.beyond && context == 0:
+		in, unknown = -1, unbounded("model", "it has media, or refers to what the provider keeps, and the model's context is not known. Send text, or choose another model")
+	case r.beyond && r.listed > 0:
+		in += min(context, beyondCounting) * min(r.listed, beyondCounting>>8)
+	case r.beyond:
+		in = max(context, r.estimate)
 	}
 	if !speaks(r.surface) {
 		return in, 0, unknown

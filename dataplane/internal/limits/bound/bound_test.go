@@ -53,43 +53,62 @@ func TestWorst(t *testing.T) {
 		needs   []catalog.Modality
 		in, out int64 // tokens; in -1: the body's bytes and the overhead
 	}{
-		"without a cap":           {catalog.Chat, `{"messages":[]}`, 0, nil, -1, 100},
-		"a cap":                   {catalog.Chat, `{"max_tokens":7}`, 7, nil, -1, 7},
-		"a larger cap":            {catalog.Chat, `{"max_tokens":700}`, 700, nil, -1, 700},
-		"both names of a cap":     {catalog.Chat, `{"max_tokens":70,"max_completion_tokens":7}`, 7, nil, -1, 70},
-		"several answers":         {catalog.Chat, `{"n":3}`, 0, nil, -1, 300},
-		"n that is none":          {catalog.Chat, `{"n":"x"}`, 0, nil, -1, 100},
-		"n of less than one":      {catalog.Chat, `{"n":-4}`, 0, nil, -1, 100},
-		"an escaped name":         {catalog.Chat, `{"\u006e":3}`, 0, nil, -1, 300},
-		"n twice":                 {catalog.Chat, `{"n":3,"n":2}`, 0, nil, -1, 300},
-		"the best of many":        {catalog.Completions, `{"best_of":5,"n":2}`, 0, nil, -1, 500},
-		"several prompts":         {catalog.Completions, `{"prompt":["a","b"],"n":2}`, 0, nil, -1, 400},
-		"prompts of tokens":       {catalog.Completions, `{"prompt":[[1,2],[3]]}`, 0, nil, -1, 200},
-		"one prompt of tokens":    {catalog.Completions, `{"prompt":[1,2,3]}`, 0, nil, -1, 100},
-		"predicted output":        {catalog.Chat, `{"prediction":"0123456789"}`, 0, nil, -1, 112},
-		"an image":                {catalog.Chat, `{}`, 0, []catalog.Modality{catalog.Image}, whole, 100},
-		"what the provider keeps": {catalog.Responses, `{"previous_response_id":"resp_1"}`, 0, nil, whole, 100},
-		"a kept conversation":     {catalog.Responses, `{"conversation":{"id":"c"}}`, 0, nil, whole, 100},
-		"no kept conversation":    {catalog.Responses, `{"conversation":null}`, 0, nil, -1, 100},
-		"a kept prompt":           {catalog.Responses, `{"prompt":{"id":"p"}}`, 0, nil, whole, 100},
-		"a kept item":             {catalog.Responses, `{"input":[{"type":"item_reference","id":"i"}]}`, 0, nil, whole, 100},
-		"kept content":            {catalog.Gemini, `{"cachedContent":"x"}`, 0, nil, whole, 100},
-		"candidates":              {catalog.Gemini, `{"generationConfig":{"candidateCount":4,"maxOutputTokens":5}}`, 5, nil, -1, 20},
-		"thoughts within":         {catalog.Messages, `{"max_tokens":50,"thinking":{"budget_tokens":40}}`, 50, nil, -1, 50},
-		"thoughts beside":         {catalog.Messages, `{"max_tokens":50,"thinking":{"budget_tokens":70}}`, 50, nil, -1, 120},
-		"the caller's tools":      {catalog.Chat, `{"tools":[{"type":"function","function":{"name":"f"}},{"type":"custom","custom":{}}]}`, 0, nil, -1, 100},
-		"the caller's, Anthropic": {catalog.Messages, `{"tools":[{"name":"f","input_schema":{}},{"type":"bash_20250124","name":"bash"}]}`, 0, nil, -1, 100},
-		"the caller's, Google":    {catalog.Gemini, `{"tools":[{"functionDeclarations":[]}]}`, 0, nil, -1, 100},
-		"embeddings":              {catalog.Embeddings, `{"input":"x"}`, 0, nil, -1, 0},
-		"documents, one by one":   {catalog.Rerank, `{"documents":["a","b"]}`, 0, nil, -3, 0},
+		"without a cap":             {catalog.Chat, `{"messages":[]}`, 0, nil, -1, 100},
+		"a cap":                     {catalog.Chat, `{"max_tokens":7}`, 7, nil, -1, 7},
+		"a larger cap":              {catalog.Chat, `{"max_tokens":700}`, 700, nil, -1, 700},
+		"both names of a cap":       {catalog.Chat, `{"max_tokens":70,"max_completion_tokens":7}`, 7, nil, -1, 70},
+		"several answers":           {catalog.Chat, `{"n":3}`, 0, nil, -1, 300},
+		"n that is none":            {catalog.Chat, `{"n":"x"}`, 0, nil, -1, 100},
+		"n of less than one":        {catalog.Chat, `{"n":-4}`, 0, nil, -1, 100},
+		"an escaped name":           {catalog.Chat, `{"\u006e":3}`, 0, nil, -1, 300},
+		"n twice":                   {catalog.Chat, `{"n":3,"n":2}`, 0, nil, -1, 300},
+		"the best of many":          {catalog.Completions, `{"best_of":5,"n":2}`, 0, nil, -1, 500},
+		"several prompts":           {catalog.Completions, `{"prompt":["a","b"],"n":2}`, 0, nil, -1, 400},
+		"prompts of tokens":         {catalog.Completions, `{"prompt":[[1,2],[3]]}`, 0, nil, -1, 200},
+		"one prompt of tokens":      {catalog.Completions, `{"prompt":[1,2,3]}`, 0, nil, -1, 100},
+		"predicted output":          {catalog.Chat, `{"prediction":"0123456789"}`, 0, nil, -1, 112},
+		"an image":                  {catalog.Chat, `{}`, 0, []catalog.Modality{catalog.Image}, whole, 100},
+		"what the provider keeps":   {catalog.Responses, `{"previous_response_id":"resp_1"}`, 0, nil, whole, 100},
+		"a kept conversation":       {catalog.Responses, `{"conversation":{"id":"c"}}`, 0, nil, whole, 100},
+		"no kept conversation":      {catalog.Responses, `{"conversation":null}`, 0, nil, -1, 100},
+		"a kept item":               {catalog.Responses, `{"input":[{"type":"item_reference","id":"i"}]}`, 0, nil, whole, 100},
+		"kept, escaped":             {catalog.Responses, `{"input":[{"type":"item\u005freference","id":"i"}]}`, 0, nil, whole, 100},
+		"kept, by its id alone":     {catalog.Responses, `{"input":[{"id":"msg_1"}]}`, 0, nil, whole, 100},
+		"kept thoughts":             {catalog.Responses, `{"input":[{"type":"reasoning","id":"rs_1","summary":[]}]}`, 0, nil, whole, 100},
+		"what a search found":       {catalog.Responses, `{"input":[{"type":"web_search_call","id":"ws_1"}]}`, 0, nil, whole, 100},
+		"items that are whole":      {catalog.Responses, `{"input":[{"role":"user","content":"x"},{"type":"reasoning","encrypted_content":"s"},{"type":"function_call","id":"fc_1","call_id":"c","arguments":"{}"}]}`, 0, nil, -1, 100},
+		"media, escaped":            {catalog.Chat, `{"messages":[{"content":[{"type":"image\u005furl","image\u005furl":{"url":"https://x"}}]}]}`, 0, nil, whole, 100},
+		"a type alone":              {catalog.Messages, `{"messages":[{"content":[{"type":"tool_result","content":[{"type":"\u0069mage"}]}]}]}`, 0, nil, whole, 100},
+		"an earlier answer's sound": {catalog.Chat, `{"messages":[{"role":"assistant","audio":{"id":"a"}}]}`, 0, nil, whole, 100},
+		"no sound":                  {catalog.Chat, `{"audio":{"voice":"v"},"messages":[{"role":"assistant","audio":null}]}`, 0, nil, -1, 100},
+		"a result with media":       {catalog.Gemini, `{"contents":[{"parts":[{"functionResponse":{"parts":[{"inlineData":{"data":"x"}}]}}]}]}`, 0, nil, whole, 100},
+		"a tool's own words":        {catalog.Messages, `{"messages":[{"content":[{"type":"tool_use","input":{"file_id":"f","type":"image"}}]}]}`, 0, nil, -1, 100},
+		"a document elsewhere":      {catalog.OCR, `{"document":{"document_url":"https://x"}}`, 0, nil, whole, 100},
+		"a picture elsewhere":       {catalog.Videos, `{"prompt":"x","input_reference":{"file_id":"f"}}`, 0, nil, whole, 100},
+		"pictures to embed":         {catalog.Embeddings, `{"input":[{"image_url":"https://x"},{"image_url":"https://y"}]}`, 0, nil, 2*whole - 1e6, 0},
+		"another spelling":          {catalog.Chat, `{"N":3,"MaxTokens":7}`, 0, nil, -1, 21},
+		"thoughts, the later":       {catalog.Messages, `{"max_tokens":50,"thinking":{"budget_tokens":1,"budget_tokens":70}}`, 50, nil, -1, 120},
+		"predicted twice":           {catalog.Chat, `{"prediction":"0123456789","prediction":"0"}`, 0, nil, -1, 112},
+		"kept content":              {catalog.Gemini, `{"cachedContent":"x"}`, 0, nil, whole, 100},
+		"candidates":                {catalog.Gemini, `{"generationConfig":{"candidateCount":4,"maxOutputTokens":5}}`, 5, nil, -1, 20},
+		"thoughts within":           {catalog.Messages, `{"max_tokens":50,"thinking":{"budget_tokens":40}}`, 50, nil, -1, 50},
+		"thoughts beside":           {catalog.Messages, `{"max_tokens":50,"thinking":{"budget_tokens":70}}`, 50, nil, -1, 120},
+		"the caller's tools":        {catalog.Chat, `{"tools":[{"type":"function","function":{"name":"f"}},{"type":"custom","custom":{}}]}`, 0, nil, -1, 100},
+		"the caller's, Anthropic":   {catalog.Messages, `{"tools":[{"name":"f","input_schema":{}},{"type":"bash_20250124","name":"bash"}]}`, 0, nil, -1, 100},
+		"the caller's, Google":      {catalog.Gemini, `{"tools":[{"functionDeclarations":[]}]}`, 0, nil, -1, 100},
+		"embeddings":                {catalog.Embeddings, `{"input":"x"}`, 0, nil, -1, 0},
+		"documents, one by one":     {catalog.Rerank, `{"documents":["a","b"]}`, 0, nil, -3, 0},
 	} {
 		q := call.Call{Surface: c.surface, Body: []byte(c.body), Request: call.Request{OutputTokens: c.most, Needs: c.needs}}
 		step, candidate := at(plain())
 		got, refusal := bound.Read(&q).Worst(step, candidate)
 		require.Nil(t, refusal, name)
 		tokens := c.in
-		if tokens < 0 {
-			tokens *= -int64(len(c.body) + overhead)
+		switch text := int64(len(c.body) + overhead); {
+		case tokens < -1e5: // beside what is read one by one
+			tokens += 1e6 + text
+		case tokens < 0:
+			tokens *= -text
 		}
 		require.EqualValues(t, tokens*in+c.out*out+rounding, got, name)
 	}
@@ -131,18 +150,23 @@ func TestWhatCannotBeBounded(t *testing.T) {
 		body    string
 		path    string
 	}{
-		"no price":              {at, nil, catalog.Chat, `{}`, "model"},
-		"no price that counts":  {at, &catalog.Price{Image: usd("1")}, catalog.Chat, `{}`, "model"},
-		"no limit of output":    {unknown, plain(), catalog.Chat, `{}`, "max_tokens"},
-		"no context":            {unknown, plain(), catalog.Responses, `{"max_output_tokens":5,"conversation":"c"}`, "model"},
-		"a search":              {at, plain(), catalog.Chat, `{"web_search_options":{}}`, "tools"},
-		"a tool of OpenAI":      {at, plain(), catalog.Responses, `{"tools":[{"type":"function","name":"f"},{"type":"web_search"}]}`, "tools"},
-		"a tool of Anthropic":   {at, plain(), catalog.Messages, `{"tools":[{"type":"web_search_20250305","name":"web_search"}]}`, "tools"},
-		"a tool of Google":      {at, plain(), catalog.Gemini, `{"tools":[{"googleSearch":{}}]}`, "tools"},
-		"one among others":      {at, plain(), catalog.Gemini, `{"tools":[{"functionDeclarations":[],"googleSearch":{}}]}`, "tools"},
-		"a batch":               {at, plain(), catalog.Batches, `{}`, ""},
-		"a conversation":        {at, plain(), catalog.Realtime, ``, ""},
-		"more than anybody has": {at, plain(), catalog.Chat, `{"n":1e30}`, "n"},
+		"no price":                         {at, nil, catalog.Chat, `{}`, "model"},
+		"no price that counts":             {at, &catalog.Price{Image: usd("1")}, catalog.Chat, `{}`, "model"},
+		"no limit of output":               {unknown, plain(), catalog.Chat, `{}`, "max_tokens"},
+		"no context":                       {unknown, plain(), catalog.Responses, `{"max_output_tokens":5,"conversation":"c"}`, "model"},
+		"a search":                         {at, plain(), catalog.Chat, `{"web_search_options":{}}`, "tools"},
+		"a tool of OpenAI":                 {at, plain(), catalog.Responses, `{"tools":[{"type":"function","name":"f"},{"type":"web_search"}]}`, "tools"},
+		"a tool of Anthropic":              {at, plain(), catalog.Messages, `{"tools":[{"type":"web_search_20250305","name":"web_search"}]}`, "tools"},
+		"a tool of Google":                 {at, plain(), catalog.Gemini, `{"tools":[{"googleSearch":{}}]}`, "tools"},
+		"one among others":                 {at, plain(), catalog.Gemini, `{"tools":[{"functionDeclarations":[],"googleSearch":{}}]}`, "tools"},
+		"a batch":                          {at, plain(), catalog.Batches, `{}`, ""},
+		"a conversation":                   {at, plain(), catalog.Realtime, ``, ""},
+		"a kept prompt":                    {at, plain(), catalog.Responses, `{"prompt":{"id":"p"}}`, "prompt"},
+		"a search, by a preset's spelling": {at, plain(), catalog.Chat, `{"webSearchOptions":{}}`, "tools"},
+		"a search of xAI":                  {at, plain(), catalog.Chat, `{"search_parameters":{"mode":"on"}}`, "tools"},
+		"tools that are no list":           {at, plain(), catalog.Gemini, `{"tools":{"googleSearch":{}}}`, "tools"},
+		"one with a name":                  {at, plain(), catalog.Gemini, `{"tools":[{"name":"f","functionDeclarations":[],"googleSearch":{}}]}`, "tools"},
+		"more than anybody has":            {at, plain(), catalog.Chat, `{"n":1e30}`, "n"},
 	} {
 		step, candidate := c.at(c.price)
 		_, refusal := bound.Read(&call.Call{Surface: c.surface, Body: []byte(c.body)}).Worst(step, candidate)
@@ -173,6 +197,11 @@ func TestWhatAPresetAdds(t *testing.T) {
 	require.Nil(t, refusal)
 	require.EqualValues(t, (15+overhead+500+11+2)*in+18*out+rounding, got)
 
+	step.Preset.Config.Params["N"] = []byte("4") // which is written as n
+	got, refusal = r.Worst(step, candidate)
+	require.Nil(t, refusal)
+	require.EqualValues(t, (15+overhead+500+11+2+2)*in+4*9*out+rounding, got)
+
 	step.Preset.Config.Params["tools"] = []byte(`[{"type":"web_search"}]`)
 	_, refusal = r.Worst(step, candidate)
 	require.NotNil(t, refusal)
@@ -188,7 +217,21 @@ func TestForms(t *testing.T) {
 	step, candidate := at(plain())
 	got, refusal := bound.Read(&q).Worst(step, candidate)
 	require.Nil(t, refusal)
+	require.EqualValues(t, 1_000*in+300*out+rounding, got, "with a picture, or the address of one")
+	q.Surface = catalog.Videos
+	got, refusal = bound.Read(&q).Worst(step, candidate)
+	require.Nil(t, refusal)
 	require.EqualValues(t, int64(len(body)+overhead)*in+300*out+rounding, got)
+}
+
+// What is taken to have been used where an upstream reports nothing is within the
+// bound too.
+func TestAnEstimateIsWithin(t *testing.T) {
+	q := call.Call{Surface: catalog.Chat, Body: []byte(`{}`), Request: call.Request{InputTokens: 20_000, Needs: []catalog.Modality{catalog.Image}}}
+	step, candidate := at(plain())
+	got, refusal := bound.Read(&q).Worst(step, candidate)
+	require.Nil(t, refusal)
+	require.EqualValues(t, 20_000*in+100*out+rounding, got)
 }
 
 // No usage that a provider can report for a request costs more than its bound.

@@ -4,8 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawform"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/rawjson"
@@ -15,16 +13,18 @@ import (
 
 // Request is what the cost of a request depends on, as its body has it.
 type Request struct {
-	surface catalog.Surface
-	text    int64 // bytes of the body: it holds no text of more
-	most    int64 // output tokens that the caller allows; 0: not said
-	thought int64 // tokens to think for, beside them
-	guessed int64 // bytes of predicted output, which is paid for where it is wrong
-	answers int64 // to each prompt
-	prompts int64
-	listed  int64 // documents, each of which is read together with the rest
-	beyond  bool  // the provider reads more than the body holds: media, or what it keeps
-	tools   bool  // that the provider runs itself, as often as it likes
+	surface  catalog.Surface
+	text     int64 // bytes of the body: it holds no text of more
+	estimate int64 // tokens that an upstream which reports none is taken to have read
+	most     int64 // output tokens that the caller allows; 0: not said
+	thought  int64 // tokens to think for, beside them
+	guessed  int64 // bytes of predicted output, which is paid for where it is wrong
+	answers  int64 // to each prompt
+	prompts  int64
+	listed   int64 // texts or documents that are read one by one, each within the context
+	beyond   bool  // the provider reads more than the body holds: media, or what it keeps
+	tools    bool  // that the provider runs itself, as often as it likes
+	kept     bool  // the prompt is one that the provider keeps, with tools and limits of its own
 }
 
 // beyondCounting is what is not multiplied any more: nobody serves as much.
@@ -32,15 +32,14 @@ const beyondCounting = 1 << 32
 
 // Read takes from a call what its cost depends on.
 func Read(c *call.Call) *Request {
-	r := &Request{surface: c.Surface, text: int64(len(c.Body)), answers: 1, prompts: 1, most: c.Request.OutputTokens}
-	r.beyond = len(c.Request.Needs) > 0 || c.Request.InputFile != ""
+	r := &Request{
+		surface: c.Surface, text: int64(len(c.Body)), estimate: c.Request.InputTokens, answers: 1, prompts: 1, most: c.Request.OutputTokens,
+	}
+	r.beyond = len(c.Request.Needs) > 0 || c.Request.InputFile != "" || reads(c.Surface)
 	if c.Form != "" {
 		parts, _ := rawform.Parse(c.Body, c.Form) // the surface has read it before
 		for i := range parts {
-			r.beyond = r.beyond || parts[i].File
-			if parts[i].Base() == "n" {
-				r.answers = max(r.answers, whole(string(parts[i].Value(c.Body))))
-			}
+			r.field(&parts[i], c.Body)
 		}
 		return r
 	}
@@ -48,6 +47,28 @@ func Read(c *call.Call) *Request {
 		r.member(o.Name(), o.Value())
 	}
 	return r
+}
+
+// reads says that a surface is there to read media.
+func reads(s catalog.Surface) bool {
+	switch s {
+	case catalog.ImageEdits, catalog.Transcriptions, catalog.Translations, catalog.OCR, catalog.Parse, catalog.Decisions:
+		return true
+	default:
+		return false
+	}
+}
+
+// field reads one field of a form.
+func (r *Request) field(p *rawform.Part, body []byte) {
+	name := policy.FoldParam(p.Base())
+	r.beyond = r.beyond || p.File || media[name]
+	switch name {
+	case "n":
+		r.answers = max(r.answers, count(p.Value(body)))
+	case "maxtokens", "maxoutputtokens":
+		r.most = max(r.most, count(p.Value(body)))
+	}
 }
 
 // with is r with what a preset adds to the body. Its parameters stand in for those
@@ -65,44 +86,71 @@ func (r *Request) with(p *policy.PresetVersion) *Request {
 	return &more
 }
 
-// member reads one member of a body, of whatever format: where formats share a
-// name it means the same, or the larger counts.
+// member reads one member of a body, of whatever format and however its name is
+// spelled: some upstreams go by names without their case, and presets by names
+// without underscores. Where formats share a name it means the same, or the larger
+// counts, as it does of one that stands twice.
 func (r *Request) member(name string, value []byte) {
-	switch name {
-	case "max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens":
+	switch name = policy.FoldParam(name); name {
+	case "maxtokens", "maxcompletiontokens", "maxoutputtokens":
 		r.most = max(r.most, count(value))
-	case "n", "best_of", "candidateCount", "candidate_count":
+	case "n", "bestof", "candidatecount":
 		r.answers = max(r.answers, count(value))
-	case "generationConfig", "generation_config":
+	case policy.GenerationConfig:
 		for o := rawjson.NewObject(value); o.Next(); {
 			r.member(o.Name(), o.Value())
 		}
-	case "thinking", "thinkingConfig", "thinking_config":
-		for _, path := range [...]string{"budget_tokens", "thinkingBudget", "thinking_budget"} {
-			r.thought = max(r.thought, gjson.GetBytes(value, path).Int())
-		}
+	case "thinking", "thinkingconfig", "reasoning":
+		r.thoughts(value)
 	case "prediction":
-		r.guessed = int64(len(value))
+		r.guessed = max(r.guessed, int64(len(value)))
 	case "prompt":
 		r.prompt(value)
-	case "documents":
-		r.listed = gjson.GetBytes(value, "#").Int()
-	case "previous_response_id", "conversation", "cachedContent", "cached_content", "container":
+	case "documents", "input":
+		r.list(value)
+		r.beyond = r.beyond || refers(value) || r.surface == catalog.Responses && recalls(value)
+	case "messages", "contents", "system", "instructions", "systeminstruction":
+		r.beyond = r.beyond || refers(value)
+	case "previousresponseid", "conversation", "cachedcontent", "container":
 		r.beyond = r.beyond || !rawjson.IsNull(value)
-	case "input":
-		r.beyond = r.beyond || strings.Contains(string(value), "item_reference")
 	case "tools":
 		r.tools = r.tools || runs(value)
-	case "web_search_options", "mcp_servers", "plugins":
-		r.tools = r.tools || !rawjson.IsNull(value)
+	case "websearchoptions", "websearch", "searchparameters", "enablesearch", "mcpservers", "plugins", "connectors":
+		r.tools = r.tools || !rawjson.IsNull(value) && string(value) != "false"
+	default:
+		r.beyond = r.beyond || name != "audio" && media[name] && !rawjson.IsNull(value) // audio is how to answer
 	}
+}
+
+// thoughts are how many tokens may be thought for.
+func (r *Request) thoughts(value []byte) {
+	for o := rawjson.NewObject(value); o.Next(); {
+		switch policy.FoldParam(o.Name()) {
+		case "budgettokens", "thinkingbudget", "maxtokens":
+			r.thought = max(r.thought, count(o.Value()))
+		}
+	}
+}
+
+// list counts what is read one by one.
+func (r *Request) list(value []byte) {
+	switch r.surface {
+	case catalog.Rerank, catalog.Embeddings, catalog.Moderations:
+	default:
+		return
+	}
+	n := int64(0)
+	for a := rawjson.NewArray(value); a.Next(); {
+		n++
+	}
+	r.listed = max(r.listed, n)
 }
 
 // prompt is a text, a list of texts or of tokens, or one that the provider keeps.
 func (r *Request) prompt(value []byte) {
 	switch {
 	case len(value) > 0 && value[0] == '{':
-		r.beyond = true
+		r.kept = true
 	case len(value) > 0 && value[0] == '[':
 		n := int64(0)
 		for a := rawjson.NewArray(value); a.Next(); {
@@ -119,6 +167,9 @@ var callersOwn = [...]string{"function", "custom", "bash_", "text_editor_", "mem
 
 // runs reports whether a list of tools has one that the provider runs itself.
 func runs(list []byte) bool {
+	if !rawjson.IsNull(list) && list[0] != '[' {
+		return true
+	}
 	for a := rawjson.NewArray(list); a.Next(); {
 		kind, named, declared, more := "", false, false, false
 		for o := rawjson.NewObject(a.Value()); o.Next(); {
@@ -138,7 +189,7 @@ func runs(list []byte) bool {
 			if !begins(kind) {
 				return true
 			}
-		case !named && (!declared || more):
+		case declared && (named || more), !declared && !named:
 			return true
 		}
 	}
@@ -155,10 +206,8 @@ func begins(kind string) bool {
 }
 
 // count is a number of a body; what is none, or less than one, is 0.
-func count(value []byte) int64 { return whole(string(value)) }
-
-func whole(text string) int64 {
-	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+func count(value []byte) int64 {
+	n, err := strconv.ParseFloat(strings.TrimSpace(string(value)), 64)
 	if err != nil || n < 1 {
 		return 0
 	}

@@ -297,6 +297,29 @@ func TestFailBeforeTheHead(t *testing.T) {
 	require.Equal(t, true, got.fault(t)["retryable"])
 }
 
+func TestSDKsAreToldNotToRepeatInVain(t *testing.T) {
+	reached := func(wait time.Duration) *fault.Error {
+		return fault.New(fault.KeyLimitExceeded, "x").Because(fault.LimitReached("daily", "request")).After(wait)
+	}
+	for name, c := range map[string]struct {
+		failure *fault.Error
+		want    string
+	}{
+		"a minute's limit":         {reached(62 * time.Second), ""},
+		"a limit until tomorrow":   {reached(9 * time.Hour), "false"},
+		"a limit that never ends":  {fault.New(fault.KeyLimitExceeded, "x"), "false"},
+		"a provider that is away":  {fault.New(fault.UpstreamUnreachable, "x").After(time.Second), ""},
+		"a job that may be taken":  {fault.New(fault.SubmissionUnknown, "x"), "false"},
+		"what no SDK would repeat": {fault.New(fault.ValidationError, "x"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{serve: func(_ context.Context, _ call.Call, s call.Sink) { s.Fail(c.failure, nil) }}
+			got := send(t, http.MethodPost, start(t, w, nil)+chat, strings.NewReader(`{}`), "x-api-key", newToken(t, secret.Inference))
+			require.Equal(t, c.want, got.header.Get("x-should-retry"))
+		})
+	}
+}
+
 func TestStreamIsFlushedAtEveryWriteAndFailsInBand(t *testing.T) {
 	more := make(chan struct{})
 	w := &world{serve: func(ctx context.Context, _ call.Call, s call.Sink) {

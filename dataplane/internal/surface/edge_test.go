@@ -496,6 +496,7 @@ func TestModels(t *testing.T) {
 		Limits: []call.Left{
 			{LimitCheck: decide.LimitCheck{Scope: "key", ID: "key_1", Metric: "cost", Window: "daily", Used: 1_500_000_000, Limit: 1_000_000_000}, Resets: midnight, Reserve: true},
 			{LimitCheck: decide.LimitCheck{Scope: "member", ID: "rlp_1", Metric: "concurrent", Limit: 4, Unknown: true}},
+			{LimitCheck: decide.LimitCheck{Scope: "workspace", ID: "ws_1", Metric: "credit", Window: "lifetime", Used: 1_000_000_000, Limit: 9_000_000_000, OK: true}},
 		},
 	}
 	about = get("/v1/key")["data"].(map[string]any)
@@ -509,6 +510,10 @@ func TestModels(t *testing.T) {
 			"remaining": 0.0, "remaining_usd": "0.00", "reset_at": "2026-03-02T00:00:00Z", "reserves": true,
 		},
 		map[string]any{"scope": "member", "id": "rlp_1", "metric": "concurrent", "limit": 4.0, "used": nil, "remaining": nil, "reset_at": nil},
+		map[string]any{
+			"scope": "workspace", "id": "ws_1", "metric": "credit", "window": "lifetime", "limit": 9e9, "limit_usd": "9.00", "used": 1e9, "used_usd": "1.00",
+			"remaining": 8e9, "remaining_usd": "8.00", "reset_at": nil,
+		},
 	}, about["limits"])
 
 	w.err = fault.New(fault.Unauthorized, "x").Because(fault.InvalidKey)

@@ -41,7 +41,7 @@ func TestHowAWorkspacePays(t *testing.T) {
 	require.Contains(t, term.run("workspaces", "billing", ws, "--billing", "credit").is(cli.ExitUsage).err, "prepaid")
 
 	member := term.run("workspaces", "members", ws, "-o", "json").is(cli.ExitOK).json()["data"].([]any)[0].(map[string]any)["user_id"].(string)
-	term.run("workspaces", "allowance", ws).is(cli.ExitOK).shows("new", "nothing_yet", "no limit")
+	term.run("workspaces", "allowance", ws).is(cli.ExitOK).shows("new", "nothing_yet", "no limit", "WORKSPACE SINCE")
 	term.run("workspaces", "allowance", ws, "--per-minute", "300", "--user", member+"=40").is(cli.ExitOK).shows("300", "USER "+member, "40")
 	term.run("workspaces", "allowance", ws, "--per-minute", "default", "--user", member+"=default").is(cli.ExitOK).hides("300", member)
 	term.run("workspaces", "allowance", ws, "--user", member).is(cli.ExitUsage)

@@ -26,7 +26,8 @@ func TestWebhooksByCommand(t *testing.T) {
 	term.run("webhooks", "redeliver", "renamed", "dlv_0000000000e008ztk5wvz3r2m1").is(cli.ExitConflict)
 	term.run("webhooks", "test", "nobody").is(cli.ExitNotFound)
 	term.run("webhooks", "delete", "renamed").is(cli.ExitOK).shows(hook)
-	term.run("alerts", "budgets", "--shares", "100,50").is(cli.ExitOK).shows("50%", "100%")
+	term.run("alerts", "budgets", "--shares", "100,50").is(cli.ExitOK).shows("50 %", "100 %")
+	term.run("alerts", "shares").is(cli.ExitOK).shows("50 %", "100 %").hides("80 %")
 	term.run("alerts", "budgets", "--shares", "0").is(cli.ExitUsage)
 	term.run("alerts", "budgets").is(cli.ExitOK).shows("SHARE")
 }

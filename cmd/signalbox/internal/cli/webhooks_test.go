@@ -17,6 +17,7 @@ func TestWebhooksByCommand(t *testing.T) {
 	listed := term.run("webhooks", "list").is(cli.ExitOK).shows(hook, "https://1.1.1.1/hook", "budget.alert")
 	require.NotContains(t, listed.out, made["secret"])
 	term.run("webhooks", "get", "ours").is(cli.ExitOK).shows(hook)
+	term.run("webhooks", "rotate-secret", "ours").is(cli.ExitOK).shows("SECRET  ", "sb_whsec_", "Keep the secret now").hides("KEY")
 	term.run("webhooks", "update", "ours").is(cli.ExitUsage)
 	term.run("webhooks", "update", "ours", "--name", "renamed").is(cli.ExitOK).shows("renamed")
 	term.run("webhooks", "update", "renamed", "--url", "https://10.0.0.1/").is(cli.ExitUsage)

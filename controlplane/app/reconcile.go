@@ -8,14 +8,18 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/books"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/shared/config"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
 // Books is what Reconcile compares.
 type Books struct {
 	Workspace   string    // its id; "" for all
 	First, Last time.Time // UTC days of the log, both included
+	// Database is where they are, unless the configuration says it.
+	Database secret.String
 }
 
 // Difference is a figure that two accounts of the same do not agree about.
@@ -40,7 +44,9 @@ func Reconcile(ctx context.Context, configFile string, b Books, show func(Differ
 			return errors.New("a workspace's id begins with ws_")
 		}
 	}
-	cfg, err := load(configFile)
+	defaults := Default()
+	defaults.Database.URL = b.Database
+	cfg, err := config.Load(config.Options[Config]{Default: defaults, File: configFile})
 	if err != nil {
 		return err
 	}

@@ -204,6 +204,8 @@ func (r *Record) appendEnd(b *jsonappend.Buffer) {
 			b.Int("used", l.Used)
 			b.Int("limit", l.Limit)
 			b.Bool("ok", l.OK)
+			b.IntIf("asked", l.Asked)
+			b.IntIf("held", l.Held)
 			b.BoolIf("unknown", l.Unknown)
 			b.Close('}')
 		}

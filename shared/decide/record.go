@@ -181,6 +181,10 @@ type LimitCheck struct {
 	Used   int64  `json:"used"`
 	Limit  int64  `json:"limit"`
 	OK     bool   `json:"ok"`
+	// Asked is what had to be kept back for the request and did not fit, and Held
+	// what others kept back meanwhile; only of a hard limit that refused.
+	Asked int64 `json:"asked,omitempty"`
+	Held  int64 `json:"held,omitempty"`
 	// Unknown: what is used could not be told in time.
 	Unknown bool `json:"unknown,omitempty"`
 }

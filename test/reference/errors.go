@@ -113,7 +113,8 @@ members stand inside ` + "`error`" + `:
 ` + "`origin`" + ` says who made it happen: ` + "`client`, `gateway` or `upstream`" + `. The management API answers problem details
 (RFC 9457, ` + "`application/problem+json`" + `) with ` + "`code`, `reason`, `detail`, `violations`, `retryable` and `request_id`" + `.
 
-Retry when ` + "`retryable`" + ` is true, after ` + "`retry-after`" + ` where that is given, with growing pauses.
+Retry when ` + "`retryable`" + ` is true, after ` + "`retry-after`" + ` where that is given, with growing pauses. SDKs that do so by themselves
+are told by ` + "`x-should-retry: false`" + ` where it would be in vain, or take more than two minutes.
 `
 
 // reached describes the reasons that are made of a window and what is counted.

@@ -32,6 +32,9 @@ type check struct {
 	used    int64
 	limit   int64
 	clears  time.Duration // of tokens, until none is counted
+	resets  time.Time     // of what is reached: when there is room again
+	asked   int64         // of a hard limit that refused: what did not fit
+	held    int64         // beside what others keep
 	ok      bool
 	unknown bool // what is used
 }
@@ -59,7 +62,10 @@ func (a *admission) told(checks []check) []decide.LimitCheck {
 		c := &checks[i]
 		out[i] = decide.LimitCheck{
 			Scope: string(c.scope), ID: a.idOf(c), Metric: string(c.metric), Window: string(c.window),
-			Used: c.used, Limit: c.limit, OK: c.ok, Unknown: c.unknown,
+			Used: c.used, Limit: c.limit, OK: c.ok, Asked: c.asked, Held: c.held, Unknown: c.unknown,
+		}
+		if c.metric == credit {
+			out[i].Limit-- // what may be charged, of which the whole is no refusal yet
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -63,17 +64,21 @@ func (a *admission) creditFloor(context.Context) error {
 	if c.Billing != policy.BillingPrepaid || !a.costs() || !a.chargeable() {
 		return nil
 	}
-	charged := a.books.of(wire.AccountCharged)
-	spent := charged.Lifetime.Cost
-	// The floor is what has to be left: it is reached when less is.
-	k := a.check(check{
-		scope: policy.LimitsWorkspace, metric: credit, window: policy.Lifetime,
-		used: int64(spent), limit: int64(c.Granted - c.Floor + 1), unknown: !charged.Known, ok: true,
-	})
+	k := a.balance(c)
 	if k.ok {
 		return nil
 	}
-	return ofModel(a.refuseFunds(k, c, spent))
+	return ofModel(a.refuseFunds(k, c, money.Nanos(k.used)))
+}
+
+// balance notes what the wallet was charged, of what it may be. The floor is what
+// has to be left: it is reached when less is.
+func (a *admission) balance(c *policy.Credit) *check {
+	charged := a.books.of(wire.AccountCharged)
+	return a.check(check{
+		scope: policy.LimitsWorkspace, metric: credit, window: policy.Lifetime,
+		used: int64(charged.Lifetime.Cost), limit: int64(c.Granted - c.Floor + 1), unknown: !charged.Known, ok: true,
+	})
 }
 
 // chargeable says that the model may cost the wallet something: it is not free,

@@ -141,6 +141,7 @@ func (a *admission) refuseReservation(b *bounded, amount money.Nanos, kept Reser
 	// The index is that of a check at admission; later ones are gone with it.
 	c := a.checks[b.check]
 	c.used, c.ok, c.unknown = int64(kept.Spent), false, false
+	c.asked, c.held = int64(amount), int64(kept.Held)
 	a.checks[b.check] = c
 	wait := time.Duration(0)
 	if kept.Spent.Add(amount) <= b.Limit {
@@ -149,11 +150,17 @@ func (a *admission) refuseReservation(b *bounded, amount money.Nanos, kept Reser
 	refusal := a.refuse(&c, fault.KeyLimitExceeded, b.reason, wait)
 	refusal.Model = kept.Spent < b.Limit // a cheaper one may fit
 	f := refusal.Fault
+	f.Message = "The request may cost up to $" + amount.String() + ", and less than that is left of the " + named(&c) +
+		", beside what is spent and what open requests may cost."
 	if amount > b.Limit {
 		f.Retryable, f.RetryAfter = false, 0
+		f.Message = "The request may cost up to $" + amount.String() + ", which is more than the " + named(&c) + "."
 	}
-	f.Message = "The request may cost up to $" + amount.String() + ", and less than that is left of the limit of $" + b.Limit.String() +
-		" beside what is spent and what open requests may cost. Ask for fewer output tokens, or wait."
+	if f.Retryable {
+		f.Message += " Ask for fewer output tokens, or wait."
+	} else {
+		f.Message += " Ask for fewer output tokens, or have it raised."
+	}
 	f.Fields["reserved"], f.Fields["reserved_usd"] = int64(kept.Held), kept.Held.String()
 	f.Fields["worst_case"], f.Fields["worst_case_usd"] = int64(amount), amount.String()
 	return refusal

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -23,6 +25,7 @@ func (a *admission) refuse(c *check, code fault.Code, reason fault.Reason, wait 
 	case wait == 0 && !resets.IsZero():
 		wait = resets.Sub(a.now)
 	}
+	c.resets = resets.Truncate(time.Second)
 	f := fault.New(code, "").Because(reason).From(fault.Gateway)
 	if wait > 0 || !resets.IsZero() {
 		f = f.After(seconds(wait))
@@ -65,26 +68,39 @@ func said(c *check, wait time.Duration, resets time.Time) string {
 	again := fmt.Sprintf(" Try again in %d s.", int(wait/time.Second))
 	switch {
 	case c.rate != nil && c.metric == concurrent:
-		return fmt.Sprintf("The limit of %d requests at a time is reached. Try again when one has ended.", c.limit)
+		return "The limit of " + plural(c.limit, "request") + " at a time is reached. Try again when one has ended."
 	case c.rate != nil:
-		return fmt.Sprintf("The rate limit of %d %s a minute is reached.", c.limit, c.metric) + again
+		return "The rate limit of " + plural(c.limit, strings.TrimSuffix(string(c.metric), "s")) + " a minute is reached." + again
 	case c.window == perMinute:
-		return fmt.Sprintf("The platform allows %d requests in any minute.", c.limit) + again
+		return "The platform allows " + plural(c.limit, "request") + " in any minute." + again
 	case c.metric == requests && c.scope != policy.LimitsKey:
-		return fmt.Sprintf("The %d requests of the day to free models are used. Name another model, or wait until 00:00 UTC.", c.limit)
+		return "The day's limit of " + plural(c.limit, "request") + " to free models is reached. Name another model, or wait until 00:00 UTC."
 	}
-	what, amount := "limit", fmt.Sprintf("%d requests", c.limit)
+	after := " It does not reset; raise it to go on."
+	if !resets.IsZero() {
+		after = " It resets at " + resets.Format(time.RFC3339) + "; raise it to go on before."
+	}
+	return "The " + named(c) + ", is reached." + after
+}
+
+// named is a limit of a window in words.
+func named(c *check) string {
+	what, amount := "limit", plural(c.limit, "request")
 	if c.metric == cost {
 		amount = "$" + money.Nanos(c.limit).String()
 	}
 	if c.budget != nil {
 		what = "budget"
 	}
-	after := " It does not reset; raise it to go on."
-	if !resets.IsZero() {
-		after = " It resets at " + resets.Format(time.RFC3339) + "; raise it to go on before."
+	return fmt.Sprintf("%s %s of the %s, %s", c.window, what, c.scope, amount)
+}
+
+// plural is a number of things.
+func plural(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	return fmt.Sprintf("The %s %s of the %s, %s, is reached.", c.window, what, c.scope, amount) + after
+	return strconv.FormatInt(n, 10) + " " + thing + "s"
 }
 
 // refuseBlocked refuses a key that was blocked.

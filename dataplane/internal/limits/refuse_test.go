@@ -33,11 +33,17 @@ type told struct {
 	OtherOK   bool           `json:"another_model_may_pass,omitempty"`
 	Fields    map[string]any `json:"fields,omitempty"`
 	Headers   http.Header    `json:"headers,omitempty"`
+	Asked     int64          `json:"record_asked,omitempty"`
+	Held      int64          `json:"record_held,omitempty"`
 }
 
 func hears(gate string, d *call.Declined) told {
 	f := d.Fault
 	out := told{Gate: gate, Code: f.Code, Reason: f.Reason, Message: f.Message, Retryable: f.Retryable, OtherOK: d.Model, Fields: f.Fields, Headers: d.Header}
+	if len(d.Checks) > 0 {
+		last := d.Checks[len(d.Checks)-1]
+		out.Asked, out.Held = last.Asked, last.Held
+	}
 	if f.RetryAfter > 0 {
 		out.After = f.RetryAfter.String()
 	}

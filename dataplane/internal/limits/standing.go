@@ -32,7 +32,11 @@ func (g *Gate) Standing(ctx context.Context, k policy.Key, v *policy.View, now t
 	}
 	for i, told := range a.told(a.checks) {
 		c := &a.checks[i]
-		s.Limits = append(s.Limits, call.Left{LimitCheck: told, Resets: ends(c.window, now), Reserve: a.reserves(c)})
+		resets := ends(c.window, now)
+		if !c.resets.IsZero() {
+			resets = c.resets
+		}
+		s.Limits = append(s.Limits, call.Left{LimitCheck: told, Resets: resets, Reserve: a.reserves(c)})
 	}
 	return s
 }
@@ -77,4 +81,7 @@ func (a *admission) overAll() {
 			a.spent(a.books.of(account), check{scope: b.Scope(), window: b.Interval, budget: b}, b.IncludeBYOK, b.Limit)
 		}
 	})
+	if l := a.view.Limited(); l != nil && l.Credit.Billing == policy.BillingPrepaid {
+		a.balance(&l.Credit)
+	}
 }

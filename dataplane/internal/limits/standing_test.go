@@ -28,11 +28,14 @@ func TestStanding(t *testing.T) {
 	require.True(t, s.SoftBlocked)
 	require.Equal(t, []policy.Interval{policy.Daily, policy.Weekly, policy.Monthly}, []policy.Interval{s.Usage[0].Window, s.Usage[1].Window, s.Usage[2].Window})
 	require.Equal(t, call.Used{Window: policy.Daily, Requests: 3, Cost: 4, Resets: time.Date(2026, 3, 12, 0, 0, 0, 0, time.UTC)}, s.Usage[0])
-	require.Len(t, s.Limits, 1+1+4*3+4+5, "but for end users, of whom there is none")
+	require.Len(t, s.Limits, 1+1+4*3+4+5+1, "but for end users, of whom there is none")
 
 	require.Equal(t, call.Left{LimitCheck: decide.LimitCheck{
 		Scope: "member", ID: theUser.String(), Metric: "requests", Window: "minute", Used: 1_000, Limit: 100,
-	}}, s.Limits[0])
+	}, Resets: noon.Add(time.Second)}, s.Limits[0], "when there is room again")
+	require.Contains(t, s.Limits, call.Left{LimitCheck: decide.LimitCheck{
+		Scope: "workspace", ID: a.key.Workspace.String(), Metric: "credit", Window: "lifetime", Limit: 9e9, OK: true,
+	}})
 	require.Contains(t, s.Limits, call.Left{LimitCheck: decide.LimitCheck{
 		Scope: "workspace", ID: budgetID(7).String(), Metric: "cost", Window: "weekly", Used: 9, Limit: 5,
 	}, Resets: time.Date(2026, 3, 16, 0, 0, 0, 0, time.UTC)})

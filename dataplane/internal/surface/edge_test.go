@@ -297,6 +297,29 @@ func TestFailBeforeTheHead(t *testing.T) {
 	require.Equal(t, true, got.fault(t)["retryable"])
 }
 
+func TestSDKsAreToldNotToRepeatInVain(t *testing.T) {
+	reached := func(wait time.Duration) *fault.Error {
+		return fault.New(fault.KeyLimitExceeded, "x").Because(fault.LimitReached("daily", "request")).After(wait)
+	}
+	for name, c := range map[string]struct {
+		failure *fault.Error
+		want    string
+	}{
+		"a minute's limit":         {reached(62 * time.Second), ""},
+		"a limit until tomorrow":   {reached(9 * time.Hour), "false"},
+		"a limit that never ends":  {fault.New(fault.KeyLimitExceeded, "x"), "false"},
+		"a provider that is away":  {fault.New(fault.UpstreamUnreachable, "x").After(time.Second), ""},
+		"a job that may be taken":  {fault.New(fault.SubmissionUnknown, "x"), "false"},
+		"what no SDK would repeat": {fault.New(fault.ValidationError, "x"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{serve: func(_ context.Context, _ call.Call, s call.Sink) { s.Fail(c.failure, nil) }}
+			got := send(t, http.MethodPost, start(t, w, nil)+chat, strings.NewReader(`{}`), "x-api-key", newToken(t, secret.Inference))
+			require.Equal(t, c.want, got.header.Get("x-should-retry"))
+		})
+	}
+}
+
 func TestStreamIsFlushedAtEveryWriteAndFailsInBand(t *testing.T) {
 	more := make(chan struct{})
 	w := &world{serve: func(ctx context.Context, _ call.Call, s call.Sink) {
@@ -473,6 +496,7 @@ func TestModels(t *testing.T) {
 		Limits: []call.Left{
 			{LimitCheck: decide.LimitCheck{Scope: "key", ID: "key_1", Metric: "cost", Window: "daily", Used: 1_500_000_000, Limit: 1_000_000_000}, Resets: midnight, Reserve: true},
 			{LimitCheck: decide.LimitCheck{Scope: "member", ID: "rlp_1", Metric: "concurrent", Limit: 4, Unknown: true}},
+			{LimitCheck: decide.LimitCheck{Scope: "workspace", ID: "ws_1", Metric: "credit", Window: "lifetime", Used: 1_000_000_000, Limit: 9_000_000_000, OK: true}},
 		},
 	}
 	about = get("/v1/key")["data"].(map[string]any)
@@ -486,6 +510,10 @@ func TestModels(t *testing.T) {
 			"remaining": 0.0, "remaining_usd": "0.00", "reset_at": "2026-03-02T00:00:00Z", "reserves": true,
 		},
 		map[string]any{"scope": "member", "id": "rlp_1", "metric": "concurrent", "limit": 4.0, "used": nil, "remaining": nil, "reset_at": nil},
+		map[string]any{
+			"scope": "workspace", "id": "ws_1", "metric": "credit", "window": "lifetime", "limit": 9e9, "limit_usd": "9.00", "used": 1e9, "used_usd": "1.00",
+			"remaining": 8e9, "remaining_usd": "8.00", "reset_at": nil,
+		},
 	}, about["limits"])
 
 	w.err = fault.New(fault.Unauthorized, "x").Because(fault.InvalidKey)

@@ -19,6 +19,7 @@ const (
 	headerClientRequestID = "X-Request-Id"
 	headerAnthropicID     = "Request-Id"
 	headerRetryAfter      = "Retry-After"
+	headerShouldRetry     = "X-Should-Retry"
 	headerType            = "Content-Type"
 	headerLength          = "Content-Length"
 )
@@ -27,6 +28,11 @@ const (
 	typeJSON = "application/json"
 	typeSSE  = "text/event-stream"
 )
+
+// longestPause is the most that an SDK is left to wait by itself: some wait as
+// long as Retry-After says, which is until tomorrow where a day's limit is
+// reached, and say nothing to the application meanwhile.
+const longestPause = 2 * time.Minute
 
 // mostWritten is how much is written under one deadline: a caller who takes a
 // large answer slowly is slow, not gone.
@@ -152,11 +158,25 @@ func (s *sink) Fail(failure *fault.Error, header http.Header) {
 		seconds := int64((failure.RetryAfter + time.Second - 1) / time.Second)
 		h[headerRetryAfter] = []string{strconv.FormatInt(seconds, 10)}
 	}
+	if !worthRepeating(failure, s.status) {
+		h[headerShouldRetry] = []string{"false"}
+	}
 	if failure.Code == fault.PayloadTooLarge || failure.Code == fault.Unavailable || failure.Reason == fault.BodyTimeout {
 		h["Connection"] = []string{"close"} // the rest of the body is not read
 	}
 	s.w.WriteHeader(s.status)
 	_, _ = s.w.Write(body) // nobody is left to tell when it fails
+}
+
+// worthRepeating says whether SDKs do well to repeat the request by themselves,
+// of the statuses at which they would.
+func worthRepeating(failure *fault.Error, status int) bool {
+	switch {
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooManyRequests,
+		status >= http.StatusInternalServerError:
+		return failure.Retryable && failure.RetryAfter <= longestPause
+	}
+	return true
 }
 
 var sequence = []byte(`"sequence_number":`)

@@ -78,7 +78,7 @@ func limitsOf(s *call.Standing) []limitView {
 		if !l.Unknown {
 			v.Used, v.Remaining = &l.Used, &left
 		}
-		if l.Metric == "cost" {
+		if l.Metric == "cost" || l.Metric == "credit" {
 			v.LimitUSD = money.Nanos(l.Limit).String()
 			if !l.Unknown {
 				v.UsedUSD, v.RemainingUSD = money.Nanos(l.Used).String(), money.Nanos(left).String()

@@ -9,7 +9,23 @@ import (
 )
 
 func (a *app) alerts() *cobra.Command {
-	return group("alerts", "Show what the workspace is told of", a.alertsBudgets())
+	return group("alerts", "Show what the workspace is told of", a.alertsBudgets(), a.alertsShares())
+}
+
+func (a *app) alertsShares() *cobra.Command {
+	c := &cobra.Command{Use: "shares", Short: "Show the shares of limits that are told of; alerts budgets --shares sets them", Args: cobra.NoArgs}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		api, err := a.management()
+		if err != nil {
+			return err
+		}
+		r, err := api.GetBudgetAlertSharesWithResponse(c.Context())
+		if err := done(r, err); err != nil {
+			return err
+		}
+		return a.show(r, func(t *table) { t.row("SHARES", shareTexts(r.JSON200.Data.Shares)) })
+	}
+	return c
 }
 
 func (a *app) alertsBudgets() *cobra.Command {
@@ -43,7 +59,7 @@ percents of a limit are told of instead: one to four, for all limits of the work
 		return a.showBody(body, func(t *table) {
 			t.row("AT", "SHARE", "SCOPE", "TARGET", "INTERVAL", "USED", "LIMIT", "LIMIT ID", "RESETS")
 			for _, b := range found {
-				t.row(b.CreatedAt, fmt.Sprintf("%d%%", b.Share), string(b.Scope), b.Target, string(b.Interval), "$"+b.UsedUsd, "$"+b.LimitUsd, b.LimitID, b.ResetAt)
+				t.row(b.CreatedAt, shareText(b.Share), string(b.Scope), b.Target, string(b.Interval), "$"+b.UsedUsd, "$"+b.LimitUsd, b.LimitID, b.ResetAt)
 			}
 		})
 	}
@@ -53,7 +69,9 @@ percents of a limit are told of instead: one to four, for all limits of the work
 func shareTexts(shares []int) []string {
 	list := make([]string, len(shares))
 	for i, s := range shares {
-		list[i] = fmt.Sprintf("%d%%", s)
+		list[i] = shareText(s)
 	}
 	return list
 }
+
+func shareText(share int) string { return fmt.Sprintf("%d %%", share) }

@@ -84,7 +84,7 @@ func TestKeyLimits(t *testing.T) {
 	require.Equal(t, "reserve", got["enforcement"], "a flag that was not given changed something")
 	term.run("keys", "update", "ci", "--soft-block=false", "--enforcement", "track").is(cli.ExitOK).hides("SOFT BLOCKED", "reserve")
 	term.run("keys", "update", "ci", "--weekly-requests", "7", "--weekly-cost-usd", "3").is(cli.ExitOK).shows("7 requests, 3.00 USD")
-	term.run("usage", "spend", "--key", "ci").is(cli.ExitOK).shows("daily").hides("lifetime")
+	term.run("usage", "spend", "--key", "ci").is(cli.ExitOK).shows("daily", "1.50", "3.00", "0 %").hides("lifetime")
 	for _, args := range [][]string{
 		{"--daily-requests", "many"},
 		{"--daily-requests", "1.5"},

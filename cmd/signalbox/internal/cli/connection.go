@@ -24,6 +24,7 @@ type devFile struct {
 	APIKey        secret.String `json:"api_key"`
 	ManagementKey secret.String `json:"management_key"`
 	OperatorToken secret.String `json:"operator_token"`
+	DatabaseURL   secret.String `json:"database_url"`
 }
 
 // management returns a client of the control plane that acts with the

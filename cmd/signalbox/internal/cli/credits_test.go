@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -39,7 +41,7 @@ func TestHowAWorkspacePays(t *testing.T) {
 	require.Contains(t, term.run("workspaces", "billing", ws, "--billing", "credit").is(cli.ExitUsage).err, "prepaid")
 
 	member := term.run("workspaces", "members", ws, "-o", "json").is(cli.ExitOK).json()["data"].([]any)[0].(map[string]any)["user_id"].(string)
-	term.run("workspaces", "allowance", ws).is(cli.ExitOK).shows("new", "nothing_yet", "no limit")
+	term.run("workspaces", "allowance", ws).is(cli.ExitOK).shows("new", "nothing_yet", "no limit", "WORKSPACE SINCE")
 	term.run("workspaces", "allowance", ws, "--per-minute", "300", "--user", member+"=40").is(cli.ExitOK).shows("300", "USER "+member, "40")
 	term.run("workspaces", "allowance", ws, "--per-minute", "default", "--user", member+"=default").is(cli.ExitOK).hides("300", member)
 	term.run("workspaces", "allowance", ws, "--user", member).is(cli.ExitUsage)
@@ -50,9 +52,10 @@ func TestReconcileTellsEveryDifference(t *testing.T) {
 	var asked cli.Books
 	var fails error
 	var differences []cli.Difference
+	dir := t.TempDir()
 	run := func(args ...string) result {
 		var out, errs bytes.Buffer
-		d := cli.Deps{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dir: t.TempDir()}
+		d := cli.Deps{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dir: dir}
 		d.Run.Reconcile = func(_ context.Context, _ string, b cli.Books, show func(cli.Difference) error) error {
 			asked = b
 			for _, d := range differences {
@@ -68,6 +71,7 @@ func TestReconcileTellsEveryDifference(t *testing.T) {
 	run("--since", "2026-05-01", "--until", "2026-05-31", "--workspace", "ws_x").is(cli.ExitOK).shows("the books agree")
 	require.Equal(t, cli.Books{Workspace: "ws_x", First: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Last: time.Date(2026, 5, 31, 0, 0, 0, 0, time.UTC)}, asked)
 	run().is(cli.ExitOK)
+	require.True(t, asked.Database.IsZero())
 	require.Equal(t, 7*24*time.Hour, asked.Last.Sub(asked.First))
 	for _, wrong := range [][]string{{"--since", "May"}, {"--until", "2026-02-30"}, {"--since", "2026-05-02", "--until", "2026-05-01"}, {"-o", "yaml"}} {
 		run(wrong...).is(cli.ExitUsage)
@@ -80,6 +84,11 @@ func TestReconcileTellsEveryDifference(t *testing.T) {
 	told := run().is(cli.ExitFailure).shows("1500000000 (USD 1.50), and -1 (USD -0.000000001)", "requests: 1, and 0")
 	require.Contains(t, told.err, "the books differ in 2 figures")
 	run("-o", "json").is(cli.ExitFailure).shows(`{"workspace_id":"ws_x","check":"hours_wallet","place":"wallet","figure":"charged_nanos","have":1500000000,"want":-1}` + "\n")
+
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".signalbox"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".signalbox", "dev.json"), []byte(`{"database_url": "postgres:///of-dev"}`), 0o600))
+	run().is(cli.ExitFailure)
+	require.Equal(t, "postgres:///of-dev", asked.Database.Reveal())
 
 	differences, fails = nil, cli.Away(errors.New("the database cannot be reached"))
 	run().is(cli.ExitUnavailable)

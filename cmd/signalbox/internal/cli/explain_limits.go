@@ -29,12 +29,25 @@ func (s *story) limits(r decide.Record) {
 			t.row("  "+clean(l.Scope), clean(strings.TrimSpace(l.Window+" "+l.Metric)), used, verdict, clean(l.ID))
 		}
 	})
+	for i := range r.Limits {
+		l := &r.Limits[i]
+		if l.Asked > 0 {
+			s.line("  The request may cost up to %s, and open requests up to %s.", amount(l.Metric, l.Asked), amount(l.Metric, l.Held))
+		}
+		if l.Metric == "credit" {
+			s.line("  Credit is what was charged, of what was granted less the floor.")
+		}
+	}
 }
 
 // amount is a number of what a limit counts; costs are in USD.
 func amount(metric string, n int64) string {
 	if metric == "cost" || metric == "credit" {
-		return "$" + money.Nanos(n).String()
+		text, less := strings.CutPrefix(money.Nanos(n).String(), "-")
+		if less {
+			return "-$" + text
+		}
+		return "$" + text
 	}
 	return strconv.FormatInt(n, 10)
 }

@@ -81,6 +81,14 @@ func TestExplainedOutcome(t *testing.T) {
 			},
 			Refusal: &decide.RefusalRecord{Code: "key_limit_exceeded", Reason: "daily_cost_limit_reached"},
 		}},
+		"limited_hard": {detail(client.Log{ID: "req_1", PrimaryRequestID: "req_1", StartedAt: began, Outcome: "refused", Status: 429, Code: text("key_limit_exceeded"), Reason: text("monthly_cost_budget_reached"), CostUsd: "0"}), decide.Record{
+			DecidedModel: "acme/small", Chain: []string{"acme/small"}, Candidates: candidates[:1],
+			Limits: []decide.LimitCheck{
+				{Scope: "workspace", ID: "budget_01kb7n0z1v8q5r2m3t4w5x6y7z", Metric: "cost", Window: "monthly", Used: 1_000_000_000, Limit: 5_000_000_000, Asked: 3_500_000_000, Held: 750_000_000},
+				{Scope: "workspace", ID: "ws_01kb7n0z1v8q5r2m3t4w5x6y7z", Metric: "credit", Window: "lifetime", Limit: -1_000_000_000},
+			},
+			Refusal: &decide.RefusalRecord{Code: "key_limit_exceeded", Reason: "monthly_cost_budget_reached"},
+		}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/oapi-codegen/nullable"
@@ -279,17 +280,18 @@ func issuedKeyTable(t *table, k client.IssuedKey) {
 		ExpiresAt: k.ExpiresAt, PreviousSecretUntil: k.PreviousSecretUntil, LastUsedAt: k.LastUsedAt,
 		CreatedBy: k.CreatedBy, CreatedAt: k.CreatedAt,
 	})
-	plaintextRow(t, k.Key)
+	plaintextRow(t, "key", k.Key)
 }
 
-// plaintextRow is the only place where a table shows a secret.
-func plaintextRow(t *table, plaintext *string) {
+// plaintextRow is the only place where a table shows a secret, which it calls
+// what.
+func plaintextRow(t *table, what string, plaintext *string) {
 	if plaintext == nil {
-		t.row("KEY", "not shown again: it was in the first answer for this idempotency key")
+		t.row(strings.ToUpper(what), "not shown again: it was in the first answer for this idempotency key")
 		return
 	}
-	t.row("KEY", *plaintext)
-	t.row("NOTE", "Keep the key now; it is not shown again.")
+	t.row(strings.ToUpper(what), *plaintext)
+	t.row("NOTE", "Keep the "+what+" now; it is not shown again.")
 }
 
 func surfaceNames(list []client.Surface) []string {

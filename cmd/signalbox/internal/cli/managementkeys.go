@@ -147,5 +147,5 @@ func issuedManagementKeyTable(t *table, k client.IssuedManagementKey) {
 		ID: k.ID, Name: k.Name, Status: k.Status, Kid: k.Kid, Suffix: k.Suffix, Template: k.Template, Scopes: k.Scopes,
 		ExpiresAt: k.ExpiresAt, LastUsedAt: k.LastUsedAt, CreatedBy: k.CreatedBy, CreatedAt: k.CreatedAt,
 	})
-	plaintextRow(t, k.Key)
+	plaintextRow(t, "key", k.Key)
 }

@@ -11,12 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/shared/money"
+	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
 // Books is what reconcile compares.
 type Books struct {
 	Workspace   string    // its id; "" for all
 	First, Last time.Time // UTC days of the log, both included
+	// Database is that of signalbox dev, for where no other is configured.
+	Database secret.String
 }
 
 // Difference is a figure that two accounts of the same do not agree about.
@@ -47,7 +50,8 @@ func (a *app) reconcile() *cobra.Command {
 		Use: "reconcile", Short: "Prove that the request log, the totals and the wallets agree", Args: cobra.NoArgs,
 		Long: `Prove that the request log, the hourly totals, the totals of accounts, the entries of wallets and what wallets hold
 agree, and show every figure that does not. It reads the control plane's database as one moment and changes nothing, so
-that it can run beside live traffic; the control plane need not run. The log is compared on the days that are asked for,
+that it can run beside live traffic; the control plane need not run. The database is the one that --config or
+SIGNALBOX_DATABASE_URL names, else that of the "signalbox dev" that runs here. The log is compared on the days that are asked for,
 as far as it is kept, and all else as a whole. With -o json each difference is a line of its own.
 
 It exits with 1 when anything differs, and with 6 when the database cannot be reached.`,
@@ -73,6 +77,11 @@ It exits with 1 when anything differs, and with 6 when the database cannot be re
 		if b.Last.Before(b.First) {
 			return misuse("--until must not be before --since")
 		}
+		dev, err := a.findDev()
+		if err != nil {
+			return err
+		}
+		b.Database = dev.DatabaseURL
 		return a.compareBooks(c.Context(), *config, b)
 	}
 	return c

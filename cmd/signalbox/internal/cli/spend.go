@@ -59,13 +59,20 @@ func atOnce(texts ...string) bool {
 // over is a budget over what is shown: its limit and the share that is spent.
 type over struct{ limit, share string }
 
-// budgetsOver are the budgets of what p asks for, by their intervals, where a
-// table is to name them. Who may see usage alone, and who asks for a key, which
-// has limits instead, gets none.
+// budgetsOver are the budgets of what p asks for, or the key's limits of cost, by
+// their intervals, where a table is to name them. Who may see usage alone gets
+// none.
 func (a *app) budgetsOver(ctx context.Context, api *client.ClientWithResponses, p client.GetSpendParams) (map[client.BudgetInterval]over, error) {
 	found := make(map[client.BudgetInterval]over)
-	if a.output != "table" || p.KeyID != nil {
+	if a.output != "table" {
 		return found, nil
+	}
+	if p.KeyID != nil {
+		r, err := api.GetKeyWithResponse(ctx, *p.KeyID)
+		if err := done(r, err); err != nil {
+			return found, unlessRefused(ctx, err)
+		}
+		return costLimits(r.JSON200.Data), nil
 	}
 	if p.DepartmentID != nil {
 		_, all, err := pages[client.DepartmentBudget](0, func(cursor *string, size int) (answer, error) {
@@ -85,6 +92,21 @@ func (a *app) budgetsOver(ctx context.Context, api *client.ClientWithResponses, 
 		}
 	}
 	return found, unlessRefused(ctx, err)
+}
+
+// costLimits are those of a key, with the share that is used.
+func costLimits(k client.Key) map[client.BudgetInterval]over {
+	found := make(map[client.BudgetInterval]over)
+	used := either(k.Usage, &client.KeyUsage{})
+	for interval, w := range map[client.BudgetInterval]struct {
+		limit client.KeyWindow
+		used  client.KeyWindowUsage
+	}{client.BudgetIntervalDaily: {k.Limits.Daily, used.Daily}, client.BudgetIntervalWeekly: {k.Limits.Weekly, used.Weekly}, client.BudgetIntervalMonthly: {k.Limits.Monthly, used.Monthly}} {
+		if most, err := w.limit.CostNanos.Get(); err == nil && most > 0 {
+			found[interval] = over{known(w.limit.CostUsd), percent(float64(w.used.CostNanos) / float64(most))}
+		}
+	}
+	return found
 }
 
 func unlessRefused(ctx context.Context, err error) error {

@@ -202,7 +202,7 @@ func webhookTable(t *table, w client.Webhook) {
 	t.row("URL", w.URL)
 	t.row("EVENTS", eventNames(w.Events))
 	t.row("ENABLED", w.Enabled)
-	t.row("SECRET", "…"+w.SecretSuffix)
+	t.row("SECRET ENDS IN", "…"+w.SecretSuffix)
 	if w.PreviousSecretUntil != nil {
 		t.row("OLD SECRET UNTIL", w.PreviousSecretUntil)
 	}
@@ -218,7 +218,7 @@ func issuedWebhookTable(t *table, w client.IssuedWebhook) {
 		PreviousSecretUntil: w.PreviousSecretUntil, FailingSince: w.FailingSince, LastDeliveredAt: w.LastDeliveredAt,
 		CreatedBy: w.CreatedBy, CreatedAt: w.CreatedAt,
 	})
-	plaintextRow(t, w.Secret)
+	plaintextRow(t, "secret", w.Secret)
 }
 
 func eventNames(list []client.WebhookEventType) []string {

@@ -114,7 +114,7 @@ func (a *app) workspacesCreate() *cobra.Command {
 			workspaceTable(t, made.Workspace)
 			t.row("OWNER", made.Owner.Email)
 			t.row("MANAGEMENT KEY ID", made.ManagementKey.ID)
-			plaintextRow(t, made.ManagementKey.Key)
+			plaintextRow(t, "key", made.ManagementKey.Key)
 		})
 	}
 	return c

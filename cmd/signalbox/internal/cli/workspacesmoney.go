@@ -109,7 +109,7 @@ func allowanceTable(t *table, s client.PlatformAllowance) {
 	t.row("BY STANDING", s.Enabled)
 	t.row("STANDING", s.Standing)
 	t.row("REASON", s.Reason)
-	t.row("SINCE", s.WorkspaceCreatedAt)
+	t.row("WORKSPACE SINCE", s.WorkspaceCreatedAt)
 	t.row("PAID USD", s.PaidUsd)
 	t.row("PER MINUTE", limit(s.RequestsPerMinute.Get()))
 	t.row("FREE PER DAY", limit(s.FreeRequestsPerDay.Get()))

@@ -59,6 +59,9 @@ func findsIt(b *strings.Builder, a Access, o Options) {
 	} {
 		fmt.Fprintf(b, "  export %s=%s\n", v.name, v.value)
 	}
+	if a.DatabaseURL != "" {
+		fmt.Fprintf(b, "  export %s='%s'\n", config.Prefix+"DATABASE_URL", a.DatabaseURL)
+	}
 	fmt.Fprintf(b, "\nThen: %s models, logs -f, explain, keys.\n", o.Program)
 }
 

@@ -13,6 +13,7 @@ import (
 func TestTheBannerTellsHowTheCommandLineFindsThePlatform(t *testing.T) {
 	access := Access{
 		GatewayURL: "http://127.0.0.1:1", ControlURL: "http://127.0.0.1:2", APIKey: "sb_v1_a", ManagementKey: "sb_mk_v1_b", OperatorToken: "token",
+		DatabaseURL: "postgres://postgres@/signalbox?host=%2Fsrv&port=5432",
 	}
 	told := func(data string) string {
 		var out strings.Builder
@@ -30,6 +31,7 @@ func TestTheBannerTellsHowTheCommandLineFindsThePlatform(t *testing.T) {
 	for _, line := range []string{
 		"  export SIGNALBOX_CONTROL_URL=http://127.0.0.1:2\n", "  export SIGNALBOX_GATEWAY_URL=http://127.0.0.1:1\n",
 		"  export SIGNALBOX_MANAGEMENT_KEY=sb_mk_v1_b\n", "  export SIGNALBOX_API_KEY=sb_v1_a\n", "  export SIGNALBOX_OPERATOR_TOKEN=token\n",
+		"  export SIGNALBOX_DATABASE_URL='postgres://postgres@/signalbox?host=%2Fsrv&port=5432'\n",
 	} {
 		require.Contains(t, other, line)
 	}

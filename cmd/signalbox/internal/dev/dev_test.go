@@ -3,6 +3,7 @@ package dev_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -18,6 +19,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/dev"
+	"github.com/signalbox-dev/signalbox/controlplane/app"
+	"github.com/signalbox-dev/signalbox/shared/secret"
 	"github.com/signalbox-dev/signalbox/shared/testkit/transcript"
 )
 
@@ -97,6 +100,20 @@ func TestEverythingRunsAndASecondStartFindsIt(t *testing.T) {
 	status, text = chat(t, first, strings.Replace(hello, `{"model"`, `{"stream": true, "model"`, 1))
 	require.Equal(t, http.StatusOK, status, text)
 	require.True(t, strings.HasSuffix(text, "data: [DONE]\n\n"), text)
+
+	webhook := `{"name": "here", "url": "http://127.0.0.1:1/alerts", "events": ["budget.alert"]}`
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, first.ControlURL+"/v1/webhooks", strings.NewReader(webhook))
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+first.ManagementKey)
+	r.Header.Set("Content-Type", "application/json")
+	made, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	require.NoError(t, made.Body.Close())
+	require.Equal(t, http.StatusCreated, made.StatusCode, "a receiver on this machine can be tried")
+
+	today := time.Now().UTC().Truncate(24 * time.Hour)
+	require.NoError(t, app.Reconcile(t.Context(), "", app.Books{First: today, Last: today, Database: secret.NewString(first.DatabaseURL)},
+		func(d app.Difference) error { return fmt.Errorf("the books differ: %+v", d) }))
 
 	info, err := os.Stat(filepath.Join(o.Data, "dev.json"))
 	require.NoError(t, err)

@@ -20,6 +20,9 @@ type Access struct {
 	ManagementKey string `json:"management_key"`
 	WorkspaceID   string `json:"workspace_id"`
 	OperatorToken string `json:"operator_token"`
+	// DatabaseURL is the private cluster's; a database that DATABASE_URL names is
+	// not repeated.
+	DatabaseURL string `json:"database_url,omitempty"`
 }
 
 // accessFile is there exactly while the whole platform is ready.

@@ -61,6 +61,9 @@ func start(ctx context.Context, o Options, log *slog.Logger, planes *parts) (url
 	if err != nil {
 		return urls, kept, nil, err
 	}
+	if o.DatabaseURL == "" {
+		urls.database = g.databaseURL
+	}
 	if urls.control, err = startControl(ctx, o, log, g, kept.OperatorToken, planes); err != nil {
 		return urls, kept, nil, err
 	}
@@ -139,6 +142,7 @@ func accessTo(urls addresses, c credentials) Access {
 	return Access{
 		GatewayURL: urls.gateways[0], ControlURL: urls.control, DashboardURL: urls.control + "/",
 		APIKey: c.APIKey, ManagementKey: c.ManagementKey, WorkspaceID: c.WorkspaceID, OperatorToken: c.OperatorToken,
+		DatabaseURL: urls.database,
 	}
 }
 
@@ -146,4 +150,5 @@ func accessTo(urls addresses, c credentials) Access {
 type addresses struct {
 	control  string
 	gateways []string
+	database string // of the private cluster
 }

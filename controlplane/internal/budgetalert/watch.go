@@ -1,6 +1,7 @@
 package budgetalert
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -82,9 +83,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 				swept = now
 			}
 		}
-		if err == nil {
-			err = w.Look(ctx)
-		}
+		err = cmp.Or(w.Look(ctx), err)
 		if err != nil && ctx.Err() == nil && !failing {
 			w.d.Log.Warn("budgets are not watched, it is tried again", slog.Any("error", err))
 		}
@@ -131,9 +130,11 @@ func (w *Watcher) Look(ctx context.Context) error {
 	return first
 }
 
-// Sweep looks at everybody who spent something today, and removes old alerts.
+// Sweep looks at everybody who spent something today, and removes old alerts. One
+// that cannot be looked at keeps no other from it.
 func (w *Watcher) Sweep(ctx context.Context) error {
 	now := w.d.Now().UTC()
+	var first error
 	var after id.Workspace
 	for {
 		var list []id.Workspace
@@ -146,7 +147,10 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 		}
 		for _, ws := range list {
 			if err := w.workspace(ctx, ws, nil, true); err != nil {
-				return err
+				first = cmp.Or(first, err)
+			}
+			if ctx.Err() != nil {
+				return first
 			}
 		}
 		if len(list) < sweepBatch {
@@ -154,10 +158,10 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 		}
 		after = list[len(list)-1]
 	}
-	return w.d.System.InTx(ctx, func(ctx context.Context) error {
+	return cmp.Or(first, w.d.System.InTx(ctx, func(ctx context.Context) error {
 		_, err := w.d.Spenders.Sweep(ctx, now.Add(-Kept), sweepBatch)
 		return err
-	})
+	}))
 }
 
 // workspace tells of what is reached. Most looks find nothing, and only read.

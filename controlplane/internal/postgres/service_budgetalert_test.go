@@ -3,8 +3,11 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -23,12 +27,14 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-func (s *services) watcher() *budgetalert.Watcher {
+func (s *services) watcher() *budgetalert.Watcher { return budgetalert.NewWatcher(s.watcherDeps()) }
+
+func (s *services) watcherDeps() budgetalert.WatcherDeps {
 	store := NewBudgetAlertStore()
-	return budgetalert.NewWatcher(budgetalert.WatcherDeps{
+	return budgetalert.WatcherDeps{
 		Runner: s.db.Runner(), System: s.db.System(), Store: store, Limits: store, Spending: NewSpendingStore(), Spenders: NewBudgetSpenders(),
 		Queue: webhook.NewQueue(NewWebhookStore(), NewDeliveryStore(), testIDs), IDs: testIDs, Now: s.clock.now, Log: slog.New(slog.DiscardHandler),
-	})
+	}
 }
 
 // spends counts what an account spent today.
@@ -203,4 +209,44 @@ func TestASweepNoticesWhatWasMissed(t *testing.T) {
 	for _, created := range all {
 		require.Empty(t, s.alerts(t, created.Workspace.ID), "and what is old is removed")
 	}
+}
+
+// failing is a runner whose transactions of one workspace fail.
+type failing struct {
+	txn.Runner
+	ws id.Workspace
+}
+
+var errBroken = errors.New("broken")
+
+func (f failing) InTx(ctx context.Context, ws id.Workspace, fn func(context.Context) error) error {
+	if ws == f.ws {
+		return errBroken
+	}
+	return f.Runner.InTx(ctx, ws, fn)
+}
+
+// One workspace that cannot be told keeps no other from being told, nor what is
+// old from going.
+func TestASweepGoesOnBehindABrokenWorkspace(t *testing.T) {
+	s := openServices(t)
+	var all []workspace.Created
+	for i := range 2 {
+		created := s.create(t, fmt.Sprintf("acme-%d", i))
+		s.limited(t, created, policy.Monthly, usd, budget.Target{})
+		s.spends(t, created.Workspace.ID, wire.AccountWorkspace, usd, 0)
+		all = append(all, created)
+	}
+	slices.SortFunc(all, func(a, b workspace.Created) int {
+		return strings.Compare(a.Workspace.ID.UUID().String(), b.Workspace.ID.UUID().String())
+	})
+	deps := s.watcherDeps()
+	deps.Runner = failing{deps.Runner, all[0].Workspace.ID}
+	require.ErrorIs(t, budgetalert.NewWatcher(deps).Sweep(t.Context()), errBroken)
+	require.Empty(t, s.alerts(t, all[0].Workspace.ID))
+	require.Len(t, s.alerts(t, all[1].Workspace.ID), 2)
+	s.clock.advance(budgetalert.Kept + 40*24*time.Hour)
+	s.spends(t, all[0].Workspace.ID, wire.AccountWorkspace, usd, 0)
+	require.ErrorIs(t, budgetalert.NewWatcher(deps).Sweep(t.Context()), errBroken)
+	require.Empty(t, s.alerts(t, all[1].Workspace.ID))
 }

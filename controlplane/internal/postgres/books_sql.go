@@ -30,6 +30,9 @@ const ofRange = " (CAST(@ws AS uuid) IS NULL OR workspace_id = @ws ) "
 // wholeSince is from when on the log of a workspace is whole.
 const wholeSince = "(SELECT coalesce(max(k.since), '-infinity') FROM request_log_kept k WHERE k.workspace_id IN (d.workspace_id, @all ))"
 
+// daysSince is from when on the daily totals of accounts are whole.
+const daysSince = "(SELECT coalesce(max(k.since), '-infinity') FROM request_log_kept k WHERE k.workspace_id = @days )"
+
 // logSums is what each column of totalColumns is in the request log, where that
 // is not the sum of the column of its name.
 var logSums = map[string]string{
@@ -87,7 +90,8 @@ var logDays = compared(books.LogDays, sides{
 	 ) s WHERE` + ofRange + `GROUP BY 1, 2`,
 	"SELECT workspace_id, account, requests, cost_nanos, byok_nanos FROM spend_days WHERE day = CAST(@first AS date) AND" + ofRange +
 		`AND (account IN ('all', 'charged', 'byok') OR account LIKE 'key\_%')`,
-	"workspace_id, account", "d.account || to_char(CAST(@first AS date), ' YYYY-MM-DD')", " AND @first >= " + wholeSince,
+	"workspace_id, account", "d.account || to_char(CAST(@first AS date), ' YYYY-MM-DD')",
+	" AND @first >= " + wholeSince + " AND @first >= " + daysSince,
 }, "requests", "cost_nanos", "byok_nanos")
 
 // hoursTotals takes for requests what accounts have where hours admit of it: the

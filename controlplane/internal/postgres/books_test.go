@@ -99,6 +99,21 @@ func TestCorrectBooksDoNotDiffer(t *testing.T) {
 	require.Empty(t, b.compare(id.Workspace{}))
 }
 
+// A log that is kept for longer than the daily totals has nothing to be compared
+// with before those.
+func TestTheLogMayOutliveTheDays(t *testing.T) {
+	b := newUsageBench(t)
+	old, young := b.charged(b.now.Add(-2*day), 30), b.charged(b.now, 40)
+	b.write(old, young)
+	n, err := b.store.UsageDropSpends(t.Context(), b.now.Add(-day), 1000)
+	require.NoError(t, err)
+	require.Positive(t, n)
+	require.Empty(t, b.compare(id.Workspace{}))
+	_, err = b.owner.ExecContext(t.Context(), "DELETE FROM request_log WHERE id = $1", young.ID.UUID())
+	require.NoError(t, err)
+	require.NotEmpty(t, b.compare(id.Workspace{}), "younger days are compared on")
+}
+
 // Each kind of change by hand is found, with the amounts, and nothing else is
 // said to differ.
 func TestEveryTamperingIsFound(t *testing.T) {

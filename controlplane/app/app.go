@@ -133,7 +133,7 @@ func (a *App) open(ctx context.Context) (err error) {
 
 // wire builds the services, from the stores beneath them to the API above.
 func (a *App) wire(context.Context) error {
-	log, now, ids := a.deps.Log, a.deps.Now, id.SystemSource()
+	log, now, ids := a.deps.Log, a.deps.Now, id.NewSource(a.deps.Now, rand.Reader)
 	runner, system := a.db.Runner(), a.db.System()
 	sealer, offered, err := a.offer()
 	if err != nil {

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -174,7 +175,7 @@ func (a *App) wire(context.Context) error {
 	a.health = known
 	a.exchange = exchange.New(exchange.Options{Conn: a.nats, Table: known, Instance: instance, Log: log, Now: now})
 	a.checks = answer.New(answer.Options{Conn: a.nats, Checker: check.New(a.provider, a.policies, now), Log: log})
-	ids := id.SystemSource()
+	ids := id.NewSource(now, cryptorand.Reader)
 	gate := a.limits(ids, instance.String())
 	recent := record.NewRecent(a.cfg.RecentGenerations)
 	recorder := record.New(record.Deps{

@@ -1,6 +1,7 @@
 package allowance
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -99,8 +100,10 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// Round looks at every workspace once.
+// Round looks at every workspace once. One that cannot be published keeps no other
+// from it.
 func (w *Watch) Round(ctx context.Context) error {
+	var first error
 	var after id.Workspace
 	for {
 		var list []Seen
@@ -113,11 +116,14 @@ func (w *Watch) Round(ctx context.Context) error {
 		}
 		for _, seen := range list {
 			if err := w.look(ctx, seen); err != nil && !fault.Is(err, fault.NotFound) { // it is deleted meanwhile
-				return err
+				first = cmp.Or(first, err)
+			}
+			if ctx.Err() != nil {
+				return first
 			}
 		}
 		if len(list) < atOnce {
-			return nil
+			return first
 		}
 		after = list[len(list)-1].Workspace
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -54,12 +55,13 @@ func (w writer) WriteUsage(context.Context, usage.Batch) (usage.Written, error) 
 func TestTheIntakeTouchesWhoSpends(t *testing.T) {
 	ids := id.SystemSource()
 	a, b, key := id.New[id.WorkspaceKind](ids), id.New[id.WorkspaceKind](ids), id.New[id.KeyKind](ids)
-	batch := usage.Batch{Entries: []usage.Entry{{Workspace: a, Key: key, Cost: meter.Cost{Total: 1}}, {Workspace: b, Key: key}}}
+	at := time.Date(2026, 5, 20, 23, 59, 0, 0, time.UTC)
+	batch := usage.Batch{Entries: []usage.Entry{{Workspace: a, Key: key, StartedAt: at, Cost: meter.Cost{Total: 1}}, {Workspace: b, Key: key, StartedAt: at}}}
 	w := NewWatcher(WatcherDeps{})
 	_, err := NewIntake(writer{err: errors.New("away")}, w).WriteUsage(t.Context(), batch)
 	require.Error(t, err)
 	require.Empty(t, w.touched)
 	_, err = NewIntake(writer{}, w).WriteUsage(t.Context(), batch)
 	require.NoError(t, err)
-	require.Equal(t, map[id.Workspace]map[id.Key]bool{a: {key: true}}, w.touched)
+	require.Equal(t, map[id.Workspace]*touch{a: {keys: map[id.Key]bool{key: true}, days: map[time.Time]bool{at.Truncate(24 * time.Hour): true}}}, w.touched)
 }

@@ -24,7 +24,7 @@ func (i *Intake) WriteUsage(ctx context.Context, b usage.Batch) (usage.Written, 
 	if err == nil {
 		for j := range b.Entries {
 			if e := &b.Entries[j]; e.Cost.Total > 0 {
-				i.watcher.Touch(e.Workspace, e.Key)
+				i.watcher.Touch(e.Workspace, e.Key, e.StartedAt)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package budgetalert
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -12,6 +13,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -26,6 +28,10 @@ const (
 	sweepEvery = 5 * time.Minute
 	sweepBatch = 500
 	keysAtOnce = 200 // looked at by themselves; beyond, all of the workspace's
+	daysAtOnce = 16
+	// lateMost is how long after its day what was spent still tells, as when usage
+	// waited for the database over midnight.
+	lateMost = 7 * 24 * time.Hour
 )
 
 // WatcherDeps are what a Watcher works with.
@@ -49,27 +55,39 @@ type Watcher struct {
 	d WatcherDeps
 
 	mu      sync.Mutex
-	touched map[id.Workspace]map[id.Key]bool
+	touched map[id.Workspace]*touch
+}
+
+// touch is what of a workspace is to be looked at: its keys, and the UTC days on
+// which something was spent.
+type touch struct {
+	keys map[id.Key]bool
+	days map[time.Time]bool
 }
 
 // NewWatcher returns a watcher that does nothing yet.
 func NewWatcher(d WatcherDeps) *Watcher {
-	return &Watcher{d: d, touched: map[id.Workspace]map[id.Key]bool{}}
+	return &Watcher{d: d, touched: map[id.Workspace]*touch{}}
 }
 
-// Touch has the limits of a workspace and of one of its keys looked at soon. The
+// Touch has the limits of a workspace and of one of its keys looked at soon, for
+// the windows of now and, where something was spent before today, of then. The
 // zero key is none.
-func (w *Watcher) Touch(ws id.Workspace, key id.Key) {
+func (w *Watcher) Touch(ws id.Workspace, key id.Key, spent time.Time) {
+	day := spent.UTC().Truncate(24 * time.Hour)
 	w.mu.Lock()
-	keys := w.touched[ws]
-	if keys == nil {
-		keys = map[id.Key]bool{}
-		w.touched[ws] = keys
+	defer w.mu.Unlock()
+	t := w.touched[ws]
+	if t == nil {
+		t = &touch{keys: map[id.Key]bool{}, days: map[time.Time]bool{}}
+		w.touched[ws] = t
 	}
-	if !key.IsZero() && len(keys) <= keysAtOnce {
-		keys[key] = true
+	if !key.IsZero() && len(t.keys) <= keysAtOnce {
+		t.keys[key] = true
 	}
-	w.mu.Unlock()
+	if len(t.days) < daysAtOnce {
+		t.days[day] = true
+	}
 }
 
 // Run looks until ctx ends.
@@ -82,9 +100,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 				swept = now
 			}
 		}
-		if err == nil {
-			err = w.Look(ctx)
-		}
+		err = cmp.Or(w.Look(ctx), err)
 		if err != nil && ctx.Err() == nil && !failing {
 			w.d.Log.Warn("budgets are not watched, it is tried again", slog.Any("error", err))
 		}
@@ -112,28 +128,42 @@ func rest(ctx context.Context, pause time.Duration) {
 func (w *Watcher) Look(ctx context.Context) error {
 	w.mu.Lock()
 	touched := w.touched
-	w.touched = map[id.Workspace]map[id.Key]bool{}
+	w.touched = map[id.Workspace]*touch{}
 	w.mu.Unlock()
 	var first error
-	for ws, keys := range touched {
-		err := w.workspace(ctx, ws, slices.Collect(maps.Keys(keys)), len(keys) > keysAtOnce)
+	for ws, t := range touched {
+		err := w.workspace(ctx, ws, slices.Collect(maps.Keys(t.keys)), len(t.keys) > keysAtOnce, w.moments(t))
 		if err == nil {
 			continue
 		}
-		if first == nil {
-			first = err
+		first = cmp.Or(first, err)
+		for day := range t.days {
+			w.Touch(ws, id.Key{}, day)
 		}
-		w.Touch(ws, id.Key{})
-		for key := range keys {
-			w.Touch(ws, key)
+		for key := range t.keys {
+			w.Touch(ws, key, w.d.Now())
 		}
 	}
 	return first
 }
 
-// Sweep looks at everybody who spent something today, and removes old alerts.
+// moments are now and the last of each earlier day of t that is not long over.
+func (w *Watcher) moments(t *touch) []time.Time {
+	now := w.d.Now().UTC()
+	list := []time.Time{now}
+	for day := range t.days {
+		if end := day.Add(24*time.Hour - time.Microsecond); end.Before(now) && now.Sub(end) < lateMost {
+			list = append(list, end)
+		}
+	}
+	return list
+}
+
+// Sweep looks at everybody who spent something today, and removes old alerts. One
+// that cannot be looked at keeps no other from it.
 func (w *Watcher) Sweep(ctx context.Context) error {
 	now := w.d.Now().UTC()
+	var first error
 	var after id.Workspace
 	for {
 		var list []id.Workspace
@@ -145,8 +175,11 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 			return err
 		}
 		for _, ws := range list {
-			if err := w.workspace(ctx, ws, nil, true); err != nil {
-				return err
+			if err := w.workspace(ctx, ws, nil, true, []time.Time{now}); err != nil {
+				first = cmp.Or(first, err)
+			}
+			if ctx.Err() != nil {
+				return first
 			}
 		}
 		if len(list) < sweepBatch {
@@ -154,18 +187,18 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 		}
 		after = list[len(list)-1]
 	}
-	return w.d.System.InTx(ctx, func(ctx context.Context) error {
+	return cmp.Or(first, w.d.System.InTx(ctx, func(ctx context.Context) error {
 		_, err := w.d.Spenders.Sweep(ctx, now.Add(-Kept), sweepBatch)
 		return err
-	})
+	}))
 }
 
-// workspace tells of what is reached. Most looks find nothing, and only read.
-func (w *Watcher) workspace(ctx context.Context, ws id.Workspace, keys []id.Key, all bool) error {
-	now := w.d.Now().UTC().Truncate(time.Microsecond)
+// workspace tells of what is reached in the windows of moments. Most looks find
+// nothing, and only read.
+func (w *Watcher) workspace(ctx context.Context, ws id.Workspace, keys []id.Key, all bool, moments []time.Time) error {
 	var due []Alert
 	err := w.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		due, err = w.reached(ctx, ws, keys, all, now)
+		due, err = w.reached(ctx, ws, keys, all, moments)
 		return err
 	})
 	if err != nil || len(due) == 0 {
@@ -188,8 +221,9 @@ func (w *Watcher) workspace(ctx context.Context, ws id.Workspace, keys []id.Key,
 	})
 }
 
-// reached are the alerts of what is reached now and was not told yet.
-func (w *Watcher) reached(ctx context.Context, ws id.Workspace, keys []id.Key, all bool, now time.Time) ([]Alert, error) {
+// reached are the alerts of what is reached in the windows of moments and was not
+// told yet.
+func (w *Watcher) reached(ctx context.Context, ws id.Workspace, keys []id.Key, all bool, moments []time.Time) ([]Alert, error) {
 	limits, err := w.d.Limits.Limits(ctx, ws, keys, all)
 	if err != nil || len(limits) == 0 {
 		return nil, err
@@ -203,25 +237,37 @@ func (w *Watcher) reached(ctx context.Context, ws id.Workspace, keys []id.Key, a
 		accounts = append(accounts, l.Account)
 	}
 	slices.Sort(accounts)
-	spent, err := w.d.Spending.Spent(ctx, ws, slices.Compact(accounts), since(now))
+	spent, err := w.d.Spending.Spent(ctx, ws, slices.Compact(accounts), since(slices.MinFunc(moments, time.Time.Compare)))
 	if err != nil {
 		return nil, err
 	}
 	var due []Alert
 	for _, l := range limits {
-		window := spending.WindowOf(l.Interval, now)
-		used := l.used(spent[l.Account], window)
-		for _, share := range reached(used, l.Amount, shares.Percents) {
-			due = append(due, Alert{
-				ID: id.New[id.EventKind](w.d.IDs), Workspace: ws, LimitID: l.ID, Scope: l.Scope, Target: l.Target, Interval: l.Interval,
-				WindowStart: window.Start, Share: share, Amount: l.Amount, Used: used, At: now,
-			})
+		var seen []spending.Window
+		for _, at := range moments {
+			if window := spending.WindowOf(l.Interval, at); !slices.Contains(seen, window) {
+				seen = append(seen, window)
+				due = append(due, w.alerts(ws, l, window, l.used(spent[l.Account], window), shares)...)
+			}
 		}
 	}
 	if len(due) == 0 {
 		return nil, nil
 	}
 	return w.d.Store.Untold(ctx, ws, due)
+}
+
+// alerts are those of the shares that used reaches.
+func (w *Watcher) alerts(ws id.Workspace, l Limit, window spending.Window, used money.Nanos, shares Shares) []Alert {
+	now := w.d.Now().UTC().Truncate(time.Microsecond)
+	var due []Alert
+	for _, share := range reached(used, l.Amount, shares.Percents) {
+		due = append(due, Alert{
+			ID: id.New[id.EventKind](w.d.IDs), Workspace: ws, LimitID: l.ID, Scope: l.Scope, Target: l.Target, Interval: l.Interval,
+			WindowStart: window.Start, Share: share, Amount: l.Amount, Used: used, At: now,
+		})
+	}
+	return due
 }
 
 // since is when the first of the windows of now began.

@@ -55,7 +55,7 @@ type comparison struct {
 func (c comparison) run(ctx context.Context, ws id.Workspace, day time.Time, visit func(books.Difference) error) error {
 	what := "compare " + string(c.check)
 	rows, err := system(ctx).Raw(c.query, map[string]any{
-		"ws": uuidPtr(ws.UUID()), "first": day, "next": day.AddDate(0, 0, 1), "all": uuid.Nil,
+		"ws": uuidPtr(ws.UUID()), "first": day, "next": day.AddDate(0, 0, 1), "all": uuid.Nil, "days": uuid.Max,
 	}).Rows()
 	if err != nil {
 		return translate(err, what)

@@ -30,6 +30,9 @@ const ofRange = " (CAST(@ws AS uuid) IS NULL OR workspace_id = @ws ) "
 // wholeSince is from when on the log of a workspace is whole.
 const wholeSince = "(SELECT coalesce(max(k.since), '-infinity') FROM request_log_kept k WHERE k.workspace_id IN (d.workspace_id, @all ))"
 
+// daysSince is from when on the daily totals of accounts are whole.
+const daysSince = "(SELECT coalesce(max(k.since), '-infinity') FROM request_log_kept k WHERE k.workspace_id = @days )"
+
 // logSums is what each column of totalColumns is in the request log, where that
 // is not the sum of the column of its name.
 var logSums = map[string]string{
@@ -63,31 +66,44 @@ var logHours = func() comparison {
 const keyAccount = `'key_' || (SELECT string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz',
 	substring(B'00' || ('x' || replace(key_id::text, '-', ''))::bit(128) FROM n * 5 + 1 FOR 5)::bit(5)::integer + 1, 1), '' ORDER BY n) FROM generate_series(0, 25) n)`
 
+// counts says which rows of the log stand for a caller's request, as accounts
+// count them: its first model, or the first of them that was admitted. Postgres
+// does not take the JSON apart, since the name of an agent may hold what it has no
+// text for; within a name the quotation marks are escaped.
+const counts = `id = primary_id OR coalesce(attribution::text LIKE '%"first":true%', false)`
+
 // logDays leaves out the accounts of departments, guardrails, agents and users,
 // of which a request has any number: they are counted with that of the
 // workspace, in one statement.
 var logDays = compared(books.LogDays, sides{
 	`SELECT workspace_id, account, sum(requests) AS requests, sum(cost_nanos) AS cost_nanos, sum(byok_nanos) AS byok_nanos FROM (
 	   SELECT l.workspace_id, v.* FROM request_log l CROSS JOIN LATERAL (VALUES
-	     ('all', (l.id = l.primary_id)::int, l.cost_nanos, CASE WHEN l.credential_source = 'byok' THEN l.cost_nanos ELSE 0 END),
+	     ('all', (` + counts + `)::int, l.cost_nanos, CASE WHEN l.credential_source = 'byok' THEN l.cost_nanos ELSE 0 END),
 	     ('charged', 0, l.charge_nanos, 0),
 	     ('byok', (l.credential_source = 'byok' AND l.outcome = 'success' AND l.purpose = '')::int, 0, 0)) v (account, requests, cost_nanos, byok_nanos)
 	   WHERE l.started_at >= @first AND l.started_at < @next AND l.outcome <> 'refused'
 	   UNION ALL
 	   SELECT workspace_id, ` + keyAccount + `, requests, cost_nanos, byok_nanos FROM (
-	     SELECT workspace_id, key_id, count(*) FILTER (WHERE id = primary_id) AS requests, sum(cost_nanos) AS cost_nanos,
+	     SELECT workspace_id, key_id, count(*) FILTER (WHERE ` + counts + `) AS requests, sum(cost_nanos) AS cost_nanos,
 	       coalesce(sum(cost_nanos) FILTER (WHERE credential_source = 'byok'), 0) AS byok_nanos
 	     FROM request_log WHERE started_at >= @first AND started_at < @next AND outcome <> 'refused' AND key_id <> @all GROUP BY 1, 2) k
 	 ) s WHERE` + ofRange + `GROUP BY 1, 2`,
 	"SELECT workspace_id, account, requests, cost_nanos, byok_nanos FROM spend_days WHERE day = CAST(@first AS date) AND" + ofRange +
 		`AND (account IN ('all', 'charged', 'byok') OR account LIKE 'key\_%')`,
-	"workspace_id, account", "d.account || to_char(CAST(@first AS date), ' YYYY-MM-DD')", " AND @first >= " + wholeSince,
+	"workspace_id, account", "d.account || to_char(CAST(@first AS date), ' YYYY-MM-DD')",
+	" AND @first >= " + wholeSince + " AND @first >= " + daysSince,
 }, "requests", "cost_nanos", "byok_nanos")
 
+// hoursTotals takes for requests what accounts have where hours admit of it: the
+// hours do not say which of the requests whose first model was refused had another
+// one admitted, which makes accounts count them.
 var hoursTotals = compared(books.HoursTotals, sides{
-	`SELECT workspace_id, account, requests, cost_nanos FROM (
-	   SELECT workspace_id, 'all' AS account, sum(requests) AS requests, sum(cost_nanos) AS cost_nanos FROM usage_hourly WHERE outcome <> 'refused' GROUP BY 1
-	   UNION ALL SELECT workspace_id, 'charged', 0, sum(charge_nanos) FROM usage_hourly GROUP BY 1) h WHERE` + ofRange,
+	`SELECT workspace_id, account, greatest(h.requests, least(t.requests, h.requests + h.refused)) AS requests, h.cost_nanos FROM (
+	   SELECT workspace_id, 'all' AS account, coalesce(sum(requests) FILTER (WHERE outcome <> 'refused'), 0) AS requests,
+	     coalesce(sum(requests) FILTER (WHERE outcome = 'refused'), 0) AS refused, sum(cost_nanos) FILTER (WHERE outcome <> 'refused') AS cost_nanos
+	   FROM usage_hourly GROUP BY 1
+	   UNION ALL SELECT workspace_id, 'charged', 0, 0, sum(charge_nanos) FROM usage_hourly GROUP BY 1) h
+	 LEFT JOIN spend_totals t USING (workspace_id, account) WHERE` + ofRange,
 	"SELECT workspace_id, account, requests, cost_nanos FROM spend_totals WHERE account IN ('all', 'charged') AND" + ofRange,
 	"workspace_id, account", "d.account", "",
 }, "requests", "cost_nanos")

@@ -41,7 +41,8 @@ func (b *usageBench) anyEntry(workspaces []id.Workspace, keys []id.Key) usage.En
 	e.CredentialSource = []string{"managed", "byok", ""}[rand.IntN(3)]
 	e.Usage = meter.Usage{Input: rand.Int64N(100), CachedRead: rand.Int64N(100), CacheWrite1h: rand.Int64N(9), Output: rand.Int64N(100), Estimated: rand.IntN(2) == 0}
 	if rand.IntN(4) == 0 {
-		e.PrimaryID = b.request(b.now)
+		e.PrimaryID = b.request(e.StartedAt)
+		e.First, e.Agent = rand.IntN(2) == 0, []string{"", "bot\x00", `"first":true`}[rand.IntN(3)]
 	}
 	if rand.IntN(5) == 0 {
 		e.Purpose = "classifier"
@@ -52,6 +53,14 @@ func (b *usageBench) anyEntry(workspaces []id.Workspace, keys []id.Key) usage.En
 	return e
 }
 
+// refusedFirst is the first model of the request that e is of, which was refused.
+func (b *usageBench) refusedFirst(e usage.Entry) usage.Entry {
+	refused := b.entry(e.StartedAt)
+	refused.ID, refused.PrimaryID, refused.Workspace, refused.Key, refused.Purpose = e.PrimaryID, e.PrimaryID, e.Workspace, e.Key, e.Purpose
+	refused.StartedAt, refused.Outcome, refused.Cost, refused.Usage = e.PrimaryID.Time(), wire.Refused, meter.Cost{}, meter.Usage{}
+	return refused
+}
+
 // filled has brought usage in, some of it twice, and replaced estimates.
 func (b *usageBench) filled() []id.Workspace {
 	workspaces := []id.Workspace{b.ws, id.New[id.WorkspaceKind](testIDs)}
@@ -59,7 +68,10 @@ func (b *usageBench) filled() []id.Workspace {
 	for range 6 {
 		var batch []usage.Entry
 		for range 30 {
-			batch = append(batch, b.anyEntry(workspaces, keys))
+			e := b.anyEntry(workspaces, keys)
+			if batch = append(batch, e); e.First {
+				batch = append(batch, b.refusedFirst(e))
+			}
 		}
 		slices.SortFunc(batch, usage.Compare)
 		b.write(batch...)
@@ -85,6 +97,21 @@ func TestCorrectBooksDoNotDiffer(t *testing.T) {
 	_, err := b.store.UsageDelete(t.Context(), b.ws, b.now.Add(-20*time.Hour), 1000)
 	require.NoError(t, err)
 	require.Empty(t, b.compare(id.Workspace{}))
+}
+
+// A log that is kept for longer than the daily totals has nothing to be compared
+// with before those.
+func TestTheLogMayOutliveTheDays(t *testing.T) {
+	b := newUsageBench(t)
+	old, young := b.charged(b.now.Add(-2*day), 30), b.charged(b.now, 40)
+	b.write(old, young)
+	n, err := b.store.UsageDropSpends(t.Context(), b.now.Add(-day), 1000)
+	require.NoError(t, err)
+	require.Positive(t, n)
+	require.Empty(t, b.compare(id.Workspace{}))
+	_, err = b.owner.ExecContext(t.Context(), "DELETE FROM request_log WHERE id = $1", young.ID.UUID())
+	require.NoError(t, err)
+	require.NotEmpty(t, b.compare(id.Workspace{}), "younger days are compared on")
 }
 
 // Each kind of change by hand is found, with the amounts, and nothing else is

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,8 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/allowance"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -168,6 +172,34 @@ func TestStandingsThatRiseArePublished(t *testing.T) {
 	p.ladder.Enabled = false
 	require.Equal(t, first+3, round())
 	require.Equal(t, first+3, round())
+}
+
+// refusing is a mutator that fails for one workspace.
+type refusing struct {
+	allowance.Mutator
+	ws id.Workspace
+}
+
+func (r refusing) Mutate(ctx context.Context, ws id.Workspace, c *deploy.Change, fn func(context.Context, int64) error) (publication.Publication, error) {
+	if ws == r.ws {
+		return publication.Publication{}, errBroken
+	}
+	return r.Mutator.Mutate(ctx, ws, c, fn)
+}
+
+// One workspace that cannot be published keeps no other from it.
+func TestStandingsRiseBehindABrokenWorkspace(t *testing.T) {
+	p := openPlatform(t, wallet.Default(), true)
+	all := []id.Workspace{p.create(t, "acme").Workspace.ID, p.create(t, "other").Workspace.ID}
+	slices.SortFunc(all, func(a, b id.Workspace) int { return strings.Compare(a.UUID().String(), b.UUID().String()) })
+	_, before := p.limits(t, all[1])
+	w := allowance.NewWatch(allowance.WatchDeps{
+		System: p.db.System(), Directory: NewAllowanceDirectory(), Store: NewAllowanceStore(), Mutator: refusing{p.mutator, all[0]},
+		Settings: p.ladder, Terms: p.terms, Now: p.clock.now, Log: slog.New(slog.DiscardHandler),
+	})
+	require.ErrorIs(t, w.Round(t.Context()), errBroken)
+	_, after := p.limits(t, all[1])
+	require.Equal(t, before+1, after)
 }
 
 // Many workspaces are looked at in pages.

@@ -3,8 +3,11 @@ package postgres
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/usage"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
@@ -23,12 +27,14 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-func (s *services) watcher() *budgetalert.Watcher {
+func (s *services) watcher() *budgetalert.Watcher { return budgetalert.NewWatcher(s.watcherDeps()) }
+
+func (s *services) watcherDeps() budgetalert.WatcherDeps {
 	store := NewBudgetAlertStore()
-	return budgetalert.NewWatcher(budgetalert.WatcherDeps{
+	return budgetalert.WatcherDeps{
 		Runner: s.db.Runner(), System: s.db.System(), Store: store, Limits: store, Spending: NewSpendingStore(), Spenders: NewBudgetSpenders(),
 		Queue: webhook.NewQueue(NewWebhookStore(), NewDeliveryStore(), testIDs), IDs: testIDs, Now: s.clock.now, Log: slog.New(slog.DiscardHandler),
-	})
+	}
 }
 
 // spends counts what an account spent today.
@@ -80,7 +86,7 @@ func TestBudgetsTellOnce(t *testing.T) {
 		var group sync.WaitGroup
 		for range 3 {
 			one := s.watcher() // each knows nothing of before
-			one.Touch(ws, id.Key{})
+			one.Touch(ws, id.Key{}, s.clock.now())
 			group.Go(func() {
 				if err := one.Look(t.Context()); err != nil {
 					t.Error(err)
@@ -150,16 +156,16 @@ func TestEveryLimitTells(t *testing.T) {
 		s.spends(t, ws, account, 2*usd, 2*usd) // with credentials of its own, which does not count
 	}
 	watcher := s.watcher()
-	watcher.Touch(ws, key.ID)
+	watcher.Touch(ws, key.ID, s.clock.now())
 	require.NoError(t, watcher.Look(t.Context()))
 	require.Empty(t, s.alerts(t, ws))
 	for _, account := range []wire.Account{wire.AccountWorkspace, wire.AgentAccount("bot"), wire.KeyAccount(key.ID)} {
 		s.spends(t, ws, account, usd, 0)
 	}
-	watcher.Touch(ws, id.Key{})
+	watcher.Touch(ws, id.Key{}, s.clock.now())
 	require.NoError(t, watcher.Look(t.Context()))
 	require.Len(t, s.alerts(t, ws), 4, "of the key nothing was said")
-	watcher.Touch(ws, key.ID)
+	watcher.Touch(ws, key.ID, s.clock.now())
 	require.NoError(t, watcher.Look(t.Context()))
 	got := map[string]int{}
 	for _, a := range s.alerts(t, ws) {
@@ -172,7 +178,7 @@ func TestEveryLimitTells(t *testing.T) {
 	in(t, s.db, ws, func(ctx context.Context) error {
 		return NewBudgetAlertStore().SetShares(ctx, ws, budgetalert.Shares{Percents: []int{50, 80}, Version: 1})
 	})
-	watcher.Touch(ws, id.Key{})
+	watcher.Touch(ws, id.Key{}, s.clock.now())
 	require.NoError(t, watcher.Look(t.Context()))
 	require.Len(t, s.alerts(t, ws), 8, "50% of two budgets")
 }
@@ -203,4 +209,78 @@ func TestASweepNoticesWhatWasMissed(t *testing.T) {
 	for _, created := range all {
 		require.Empty(t, s.alerts(t, created.Workspace.ID), "and what is old is removed")
 	}
+}
+
+// What was spent at the end of a window is told of after it, when it was stored
+// only then; what is long over is not.
+func TestUsageOverMidnightTells(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ws := created.Workspace.ID
+	for _, interval := range []policy.Interval{policy.Daily, policy.Monthly, policy.Lifetime} {
+		s.limited(t, created, interval, usd, budget.Target{})
+	}
+	s.spends(t, ws, wire.AccountWorkspace, usd, 0)
+	then := s.clock.now()
+	s.clock.advance(40 * 24 * time.Hour)
+	look := func(spent time.Time) (told []string) {
+		t.Helper()
+		w := s.watcher()
+		w.Touch(ws, id.Key{}, spent)
+		require.NoError(t, w.Look(t.Context()))
+		for _, a := range s.alerts(t, ws) {
+			told = append(told, fmt.Sprintf("%s %d", a.Interval, a.Share))
+		}
+		return told
+	}
+	require.ElementsMatch(t, []string{"lifetime 80", "lifetime 100"}, look(then))
+	s.clock.advance(-39 * 24 * time.Hour)
+	want := []string{"lifetime 80", "lifetime 100", "daily 80", "daily 100", "monthly 80", "monthly 100"}
+	require.ElementsMatch(t, want, look(then))
+	require.ElementsMatch(t, want, look(then))
+	for _, a := range s.alerts(t, ws) {
+		if a.Interval == policy.Daily {
+			require.Equal(t, then.UTC().Truncate(24*time.Hour), a.WindowStart)
+		}
+	}
+}
+
+// failing is a runner whose transactions of one workspace fail.
+type failing struct {
+	txn.Runner
+	ws id.Workspace
+}
+
+var errBroken = errors.New("broken")
+
+func (f failing) InTx(ctx context.Context, ws id.Workspace, fn func(context.Context) error) error {
+	if ws == f.ws {
+		return errBroken
+	}
+	return f.Runner.InTx(ctx, ws, fn)
+}
+
+// One workspace that cannot be told keeps no other from being told, nor what is
+// old from going.
+func TestASweepGoesOnBehindABrokenWorkspace(t *testing.T) {
+	s := openServices(t)
+	var all []workspace.Created
+	for i := range 2 {
+		created := s.create(t, fmt.Sprintf("acme-%d", i))
+		s.limited(t, created, policy.Monthly, usd, budget.Target{})
+		s.spends(t, created.Workspace.ID, wire.AccountWorkspace, usd, 0)
+		all = append(all, created)
+	}
+	slices.SortFunc(all, func(a, b workspace.Created) int {
+		return strings.Compare(a.Workspace.ID.UUID().String(), b.Workspace.ID.UUID().String())
+	})
+	deps := s.watcherDeps()
+	deps.Runner = failing{deps.Runner, all[0].Workspace.ID}
+	require.ErrorIs(t, budgetalert.NewWatcher(deps).Sweep(t.Context()), errBroken)
+	require.Empty(t, s.alerts(t, all[0].Workspace.ID))
+	require.Len(t, s.alerts(t, all[1].Workspace.ID), 2)
+	s.clock.advance(budgetalert.Kept + 40*24*time.Hour)
+	s.spends(t, all[0].Workspace.ID, wire.AccountWorkspace, usd, 0)
+	require.ErrorIs(t, budgetalert.NewWatcher(deps).Sweep(t.Context()), errBroken)
+	require.Empty(t, s.alerts(t, all[1].Workspace.ID))
 }

@@ -94,6 +94,25 @@ func TestAnEstimateIsGivenBack(t *testing.T) {
 	require.EqualValues(t, 31, b.totals().Charge)
 }
 
+// Another gateway that claims to know how a request ended takes no charge back.
+func TestOnlyItsGatewayReplacesAnEstimate(t *testing.T) {
+	b := newUsageBench(t)
+	guess := b.charged(b.now, 50)
+	guess.Outcome = wire.Unknown
+	b.write(guess)
+	claim := guess
+	claim.Gateway, claim.Outcome, claim.Charge = id.New[id.GatewayKind](testIDs), wire.Success, 0
+	require.Equal(t, usage.Written{Repeated: 1}, b.write(claim))
+	charged, entries := b.wallet(b.ws)
+	require.EqualValues(t, 50, charged)
+	require.Len(t, entries, 1)
+	done := guess
+	done.Outcome, done.Charge = wire.Success, 30
+	require.Equal(t, usage.Written{Upgraded: 1}, b.write(done))
+	charged, _ = b.wallet(b.ws)
+	require.EqualValues(t, 30, charged)
+}
+
 // TestManyBatchesLoseNothing has fifty batches of the same workspaces at once,
 // in all orders, each written twice, beside operators who top up.
 func TestManyBatchesLoseNothing(t *testing.T) {

@@ -47,7 +47,8 @@ func (s *UsageStore) UsageDropDays(ctx context.Context, before time.Time) (int, 
 }
 
 // keptSince notes that what is older than since is not whole in the log of a
-// workspace, or with the zero id of any.
+// workspace, or with the zero id of any; with the highest id, which no workspace
+// has, in the daily totals of accounts.
 func keptSince(ctx context.Context, ws uuid.UUID, since time.Time) error {
 	err := system(ctx).Exec(`INSERT INTO request_log_kept AS k (workspace_id, since) VALUES (?, ?)
 		ON CONFLICT (workspace_id) DO UPDATE SET since = greatest(k.since, EXCLUDED.since)`, ws, since).Error
@@ -136,7 +137,10 @@ func (s *UsageStore) UsageDropSpends(ctx context.Context, before time.Time, limi
 			   WHERE day < ? LIMIT ? FOR UPDATE SKIP LOCKED) old
 			 WHERE d.workspace_id = old.workspace_id AND d.account = old.account AND d.day = old.day`, date(before), limit)
 		deleted = done.RowsAffected
-		return translate(done.Error, "delete totals of accounts")
+		if done.Error != nil || deleted == 0 {
+			return translate(done.Error, "delete totals of accounts")
+		}
+		return keptSince(ctx, uuid.Max, before.UTC().Truncate(day))
 	})
 	return int(deleted), err
 }

@@ -206,5 +206,5 @@ func (r *usageRow) entry() (usage.Entry, error) {
 }
 
 func attributedToNothing(a *wire.Attribution) bool {
-	return len(a.Departments) == 0 && len(a.Guardrails) == 0 && a.Agent == "" && !a.Free
+	return len(a.Departments) == 0 && len(a.Guardrails) == 0 && a.Agent == "" && !a.Free && !a.First
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/secret"
+	"github.com/signalbox-dev/signalbox/shared/testkit/fill"
 	"github.com/signalbox-dev/signalbox/shared/testkit/pgtest"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -103,6 +104,20 @@ func TestUsageEntryRoundTrip(t *testing.T) {
 	d, err := b.query.Log(t.Context(), b.ws, e.ID)
 	require.NoError(t, err)
 	require.Equal(t, e, d.Entry)
+}
+
+// What an entry counts toward is stored whatever it is alone.
+func TestEachAttributionIsStored(t *testing.T) {
+	b := newUsageBench(t)
+	filled := fill.Value[wire.Attribution](1)
+	for i := range reflect.TypeFor[wire.Attribution]().NumField() {
+		e := b.entry(b.now)
+		reflect.ValueOf(&e.Attribution).Elem().Field(i).Set(reflect.ValueOf(filled).Field(i))
+		b.write(e)
+		d, err := b.query.Log(t.Context(), b.ws, e.ID)
+		require.NoError(t, err)
+		require.Equal(t, e.Attribution, d.Attribution, reflect.TypeFor[wire.Attribution]().Field(i).Name)
+	}
 }
 
 // fillZero sets every zero field, so that a forgotten column shows.

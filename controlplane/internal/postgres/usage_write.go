@@ -171,21 +171,23 @@ func insertUsage(ctx context.Context, conn gorm.ConnPool, entries []usage.Entry)
 	return fresh, rows.Err()
 }
 
-var removeUnknownSQL = "DELETE FROM request_log r USING unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS k (workspace_id, id, started_at)" +
-	" WHERE r.workspace_id = k.workspace_id AND r.id = k.id AND r.started_at = k.started_at" +
-	" AND r.started_at BETWEEN $4 AND $5 AND r.outcome = 'unknown' RETURNING " + usageNames(usageColumns, "r.")
+var removeUnknownSQL = "DELETE FROM request_log r USING unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $4::uuid[]) AS k (workspace_id, id, started_at, gateway_id)" +
+	" WHERE r.workspace_id = k.workspace_id AND r.id = k.id AND r.started_at = k.started_at AND r.gateway_id = k.gateway_id" +
+	" AND r.started_at BETWEEN $5 AND $6 AND r.outcome = 'unknown' RETURNING " + usageNames(usageColumns, "r.")
 
 // removeUnknown takes out the rows with the ids of entries whose outcome is
 // unknown, and returns them. They are few: a gateway died, and what it could
-// not say is now known after all.
+// not say is now known after all. No other gateway may say it in its place: that
+// would give a charge back.
 func removeUnknown(ctx context.Context, conn gorm.ConnPool, entries []usage.Entry) ([]usage.Entry, error) {
 	if len(entries) == 0 {
 		return nil, nil
 	}
 	workspaces, ids, times := make([]uuid.UUID, len(entries)), make([]uuid.UUID, len(entries)), make([]time.Time, len(entries))
+	gateways := make([]uuid.UUID, len(entries))
 	low, high := entries[0].StartedAt, entries[0].StartedAt
 	for i, e := range entries {
-		workspaces[i], ids[i], times[i] = e.Workspace.UUID(), e.ID.UUID(), e.StartedAt
+		workspaces[i], ids[i], times[i], gateways[i] = e.Workspace.UUID(), e.ID.UUID(), e.StartedAt, e.Gateway.UUID()
 		if e.StartedAt.Before(low) {
 			low = e.StartedAt
 		}
@@ -193,7 +195,7 @@ func removeUnknown(ctx context.Context, conn gorm.ConnPool, entries []usage.Entr
 			high = e.StartedAt
 		}
 	}
-	rows, err := conn.QueryContext(ctx, removeUnknownSQL, workspaces, ids, times, low, high)
+	rows, err := conn.QueryContext(ctx, removeUnknownSQL, workspaces, ids, times, gateways, low, high)
 	if err != nil {
 		return nil, err
 	}

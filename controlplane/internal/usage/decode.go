@@ -23,6 +23,7 @@ const (
 	maxDecision = 128 << 10
 	maxTokens   = 1_000_000_000_000
 	maxCost     = 1_000_000 * money.USD
+	maxYear     = 9999 // RFC 3339 has no later one
 )
 
 // message is one record of a usage message as it came.
@@ -122,6 +123,8 @@ func check(ev *wire.UsageEvent) error {
 		return fmt.Errorf("schema %d is not known here", ev.Schema)
 	case ev.ID.IsZero() || ev.ID.UUID().Version() != 7:
 		return errors.New("id is not a UUIDv7")
+	case ev.ID.Time().Year() > maxYear:
+		return errors.New("id is of no time that can be written")
 	case ev.PrimaryID.IsZero():
 		return errors.New("primary_id is missing")
 	case ev.Workspace.IsZero():

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -21,6 +22,9 @@ var (
 	gw  = id.New[id.GatewayKind](ids)
 	ws  = id.New[id.WorkspaceKind](ids)
 )
+
+// latest is the UUIDv7 of the latest time that fits into one, of the year 10889.
+var latest = id.FromUUID[id.RequestKind](uuid.MustParse("ffffffff-ffff-7000-8000-000000000000"))
 
 func event() wire.UsageEvent {
 	req := id.New[id.RequestKind](ids)
@@ -106,6 +110,7 @@ func TestDecodeRefusesWithAReason(t *testing.T) {
 	}{
 		"schema":                    {func(e *wire.UsageEvent) { e.Schema = 99 }, "schema 99 is not known here"},
 		"no id":                     {func(e *wire.UsageEvent) { e.ID = id.Request{} }, "id is not a UUIDv7"},
+		"an id beyond all dates":    {func(e *wire.UsageEvent) { e.ID = latest }, "id is of no time that can be written"},
 		"no primary":                {func(e *wire.UsageEvent) { e.PrimaryID = id.Request{} }, "primary_id is missing"},
 		"workspace":                 {func(e *wire.UsageEvent) { e.Workspace = id.Workspace{} }, "workspace is missing"},
 		"sequence":                  {func(e *wire.UsageEvent) { e.Sequence = 0 }, "sequence is out of range"},

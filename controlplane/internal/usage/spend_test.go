@@ -52,7 +52,7 @@ func drawEvent(r *rapid.T) wire.UsageEvent {
 	}
 	ev.Key = rapid.SampledFrom([]id.Key{{}, id.New[id.KeyKind](ids)}).Draw(r, "key")
 	ev.User = rapid.SampledFrom([]id.User{{}, id.New[id.UserKind](ids)}).Draw(r, "user")
-	ev.Free = rapid.Bool().Draw(r, "free")
+	ev.Free, ev.First = rapid.Bool().Draw(r, "free"), rapid.Bool().Draw(r, "first")
 	ev.Agent = rapid.SampledFrom(agents).Draw(r, "agent")
 	attributed := rapid.SampledFrom([]int{0, 0, 0, 1, 1, 1, 2, 2, 2, len(departments)}).Draw(r, "attributed")
 	ev.Departments, ev.Guardrails = departments[:attributed], guardrails[:attributed]

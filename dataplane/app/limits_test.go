@@ -9,6 +9,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
+	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
@@ -29,7 +30,7 @@ func TestARateLimitIsTold(t *testing.T) {
 	p.key.Agent = "of the key"
 	p.limited(policy.Limits{RatePolicies: []policy.RatePolicy{
 		{ID: limit, Name: "two", Requests: 2, Tokens: 1_000_000, Concurrent: 1, Unavailable: policy.AllowUnavailable, Members: []id.User{p.key.CreatedBy}},
-	}})
+	}, Budgets: []policy.Budget{{ID: id.New[id.BudgetKind](p.ids), Interval: policy.Daily, Limit: money.USD, Agent: "of the call"}}})
 	other, token := p.newKey()
 	other.CreatedBy = p.key.CreatedBy
 	p.publishKey(other)

@@ -138,7 +138,7 @@ type bounded struct {
 
 func limit(t *testing.T, s *stack.Stack, slug, limits string) *bounded {
 	t.Helper()
-	w, err := s.Platform.CreateWorkspace(t.Context(), slug)
+	w, err := s.CreateWorkspace(t.Context(), slug)
 	require.NoError(t, err)
 	key, publication, err := w.CreateKey(t.Context(), client.NewKey{Name: "limited"}, 10*time.Second)
 	require.NoError(t, err)
@@ -248,7 +248,10 @@ func (l *bounded) spend(ctx context.Context, enough func(client.Answer, error) b
 						return
 					}
 					if err != nil || answer.Status != http.StatusOK {
-						time.Sleep(20 * time.Millisecond)
+						select {
+						case <-time.After(20 * time.Millisecond):
+						case <-ctx.Done():
+						}
 					}
 				}
 			})

@@ -53,8 +53,15 @@ func TestWhatARequestCountsToward(t *testing.T) {
 		require.Equal(t, want, grant.Terms().Attribution)
 	}
 	a.call.Request.Agent = "billing"
-	grant, _ := a.admit(t, w)
-	require.Equal(t, "billing", grant.Terms().Agent, "the caller's comes before the key's")
+	for agent, budgets := range map[string][]policy.Budget{
+		"support": nil, // any name would lead past the budget of the key's, and be counted for ever
+		"billing": {{Agent: "billing", Limit: 1}},
+	} {
+		a.limits = &policy.Limits{Budgets: budgets}
+		grant, refused := a.admit(t, w)
+		require.Nil(t, refused)
+		require.Equal(t, agent, grant.Terms().Agent)
+	}
 }
 
 // An end user is limited alike however it is named, and apart from others; who

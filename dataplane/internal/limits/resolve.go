@@ -21,11 +21,13 @@ type rule struct {
 	requests, tokens, slots string
 }
 
-// attribution is what a request counts toward, but for guardrails.
+// attribution is what a request counts toward, but for guardrails. A request
+// takes the place of its key's agent with one that has a budget: any other name
+// would lead past the budget of the key's, and be counted for ever.
 func attribution(c *call.Call, k *policy.Key, v *policy.View) wire.Attribution {
-	a := wire.Attribution{Departments: v.CountsToward(k), Agent: c.Request.Agent}
-	if a.Agent == "" {
-		a.Agent = k.Agent
+	a := wire.Attribution{Departments: v.CountsToward(k), Agent: k.Agent}
+	if l := v.Limited(); l != nil && len(l.OfAgents[c.Request.Agent]) > 0 {
+		a.Agent = c.Request.Agent
 	}
 	return a
 }

@@ -78,7 +78,9 @@ func TestEveryRoleWithAndWithoutScope(t *testing.T) {
 		"getPlatformKeyring": "", "getPlatformCatalog": "", "replacePlatformCatalog": "", "putPlatformProvider": "", "deletePlatformProvider": "",
 		"putPlatformModel": "", "deletePlatformModel": "", "putPlatformEndpoint": "", "deletePlatformEndpoint": "",
 		"listPlatformRules": "", "orderPlatformRules": "", "putPlatformRule": "", "deletePlatformRule": "",
-		"listPlatformAuditEvents": "",
+		"listPlatformAuditEvents": "", "getPlatformBilling": "", "updatePlatformBilling": "", "listPlatformCreditEntries": "", "topUpPlatformCredits": "",
+		"adjustPlatformCredits": "", "getPlatformAllowance": "", "updatePlatformAllowance": "",
+		"getCredits": "oamv", "listCreditEntries": "oamv",
 	}
 	letters := map[authz.Role]string{authz.Owner: "o", authz.Admin: "a", authz.Member: "m", authz.Viewer: "v"}
 	for operation, security := range contract(t) {

@@ -34,7 +34,6 @@ func TestNothingIsSeenWithoutAWorkspace(t *testing.T) {
 		storePreset(ctx, t, owner)
 		storeLimits(ctx, t, owner, bound.ID)
 		require.NoError(t, NewBudgetStore().Create(ctx, w.ID, budgetOf(owner)))
-		require.NoError(t, NewBudgetStore().Create(ctx, w.ID, budgetOf(owner)))
 		if _, _, err := NewBYOKVerifications().Claim(ctx, w.ID, brought.ID, byok.VerifyPace); err != nil {
 			return err
 		}

@@ -71,6 +71,7 @@ func (b *bench) fill(spend map[totalRef]wire.Spend, marks map[id.Gateway]uint64)
 
 func (b *bench) increment(subject, by string) {
 	b.t.Helper()
+	b.back()
 	msg := nats.NewMsg(subject)
 	msg.Header.Set(headerIncrement, by)
 	_, err := b.conn.JetStream().PublishMsg(context.Background(), msg)
@@ -89,8 +90,15 @@ func (b *bench) ever(epoch string, ws id.Workspace) wire.Spend {
 	return b.stored(wire.SpendEver(epoch, ws, wire.AccountWorkspace))
 }
 
+// back waits for the test's own connection, which a stop of the server ended.
+func (b *bench) back() {
+	b.t.Helper()
+	require.Eventually(b.t, b.conn.Connected, soon, often)
+}
+
 func (b *bench) stored(subject string) wire.Spend {
 	b.t.Helper()
+	b.back()
 	stream, err := b.conn.JetStream().Stream(context.Background(), wire.StreamSpend)
 	require.NoError(b.t, err)
 	msg, err := stream.GetLastMsgForSubject(context.Background(), subject)

@@ -2854,7 +2854,7 @@ export interface components {
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
-         * @description `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+         * @description An https URL to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
          *     Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
          */
         WebhookURL: string;

@@ -3691,7 +3691,7 @@ type NewWebhook struct {
 	Events  WebhookEventTypes `json:"events"`
 	Name    string            `json:"name"`
 
-	// URL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+	// URL An https URL to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
 	// Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
 	URL WebhookURL `json:"url"`
 }
@@ -4868,7 +4868,7 @@ type WebhookPatch struct {
 	Events  *WebhookEventTypes `json:"events,omitempty"`
 	Name    *string            `json:"name,omitempty"`
 
-	// URL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+	// URL An https URL to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
 	// Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
 	URL *WebhookURL `json:"url,omitempty"`
 }
@@ -4891,7 +4891,7 @@ type WebhookTestOne struct {
 // or what it resolves to may not be reached; no connection; no TLS for that host; the connection broke; the secret cannot be opened.
 type WebhookTrouble string
 
-// WebhookURL `https://` to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
+// WebhookURL An https URL to a host of the public internet, on port 443 or one from 1024 on, without user, password and fragment.
 // Hosts that are, or resolve to, private, local or reserved addresses are refused, here and at every attempt.
 type WebhookURL = string
 

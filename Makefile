@@ -24,7 +24,7 @@ dev: setup-dev web bin/signalbox ## Run everything on this machine; FLAGS='--gat
 
 .PHONY: test
 test: setup-test ## Run all tests with the race detector
-	go test -race -shuffle=on -timeout 10m $(PACKAGES)
+	go test -race -shuffle=on -timeout 20m $(PACKAGES)
 
 ##@ Build
 

@@ -23,7 +23,7 @@ const dollar = 1_000_000_000 // nano-USD
 // once and again when they are refused: a hard budget of a dollar is not passed
 // by a nano-dollar, and is used up.
 func TestAHardBudgetIsNeverPassed(t *testing.T) {
-	p := limited(t, harness.Options{})
+	p := limited(t, harness.Options{Configure: patient})
 	p.North.HandleModel("dear", answers(&meter{}, 50*time.Millisecond, upTo(100)))
 	key := p.Key()
 	p.Change(http.MethodPost, "/v1/budgets", `{"interval":"monthly","limit_usd":"1.00","enforcement":"reserve"}`)
@@ -49,12 +49,12 @@ func spendAll(t *testing.T, p *harness.Platform, key client.Key, callers int, bo
 			ok.Add(1)
 			return false, nil
 		case answer.Status == http.StatusServiceUnavailable && answer.Get("error.code").Str == "quota_unavailable":
-			rest(ctx, 100*time.Millisecond)
+			rest(ctx, time.Second)
 			return false, nil
 		case answer.Status != http.StatusTooManyRequests || answer.Get("error.reason").Str != reason || answer.Get("error.reset_at").Str == "":
 			return true, fmt.Errorf("gateway %d answered %d: %s", gateway, answer.Status, answer.Body)
 		case answer.Header.Get("Retry-After") == "1": // others are in progress
-			rest(ctx, 100*time.Millisecond)
+			rest(ctx, time.Second)
 			return false, nil
 		}
 		return true, nil

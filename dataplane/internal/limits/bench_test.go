@@ -65,12 +65,12 @@ func many(n int) asking {
 	return a
 }
 
-// BenchmarkAdmit is admission in the background: with none, with five policies
-// that apply, among more and more that do not.
+// BenchmarkAdmit is admission in the background: with no policy, with one, with
+// five that apply, among more and more that do not.
 func BenchmarkAdmit(b *testing.B) {
 	none := ask(policy.Limits{})
 	none.limits = nil
-	for name, a := range map[string]asking{"none": none, "5 of 10": many(10), "5 of 100": many(100), "5 of 1000": many(1000)} {
+	for name, a := range map[string]asking{"none": none, "1": many(1), "5 of 10": many(10), "5 of 100": many(100), "5 of 1000": many(1000)} {
 		b.Run(name, func(b *testing.B) {
 			s := newStill()
 			gate := limits.New(limits.Options{Ledger: s, Rates: s, Cells: s, Now: func() time.Time { return noon }})

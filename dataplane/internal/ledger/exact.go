@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -47,14 +48,16 @@ func (l *Ledger) Exact(ctx context.Context, ws id.Workspace, account wire.Accoun
 	if epoch == "" || after.Epoch != "" && after.Epoch != epoch {
 		return Totals{}, Point{}, fmt.Errorf("%w: %w", ErrUnavailable, ErrUnfilled)
 	}
-	windows, refs := windowsOf(accountRef{ws, account}, dayOf(now))
+	ref, today := accountRef{ws, account}, dayOf(now)
 	for {
-		got, state, err := l.opts.Store.Read(ctx, epoch, refs)
+		read, err := l.readTogether(ctx, epoch, ref, today)
 		switch {
+		case err != nil && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+			continue // who read for everybody has left
 		case err != nil:
 			return Totals{}, Point{}, fmt.Errorf("%w: %w", ErrUnavailable, err)
-		case state >= after.Stream:
-			return windows(got), Point{epoch, state}, nil
+		case read.Stream >= after.Stream:
+			return read.Totals, read.Point, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -62,6 +65,27 @@ func (l *Ledger) Exact(ctx context.Context, ws id.Workspace, account wire.Accoun
 		case <-time.After(behind):
 		}
 	}
+}
+
+// reading is what was read of an account.
+type reading struct {
+	Totals
+	Point
+}
+
+// readTogether reads an account once for all who ask for it at the same time: what
+// counts is of which state the answer is, not who asked.
+func (l *Ledger) readTogether(ctx context.Context, epoch string, ref accountRef, today day) (reading, error) {
+	name := epoch + ref.ws.String() + string(ref.account) + strconv.Itoa(int(today))
+	read, err, _ := l.reads.Do(name, func() (any, error) {
+		windows, refs := windowsOf(ref, today)
+		got, state, err := l.opts.Store.Read(ctx, epoch, refs)
+		if err != nil {
+			return reading{}, err
+		}
+		return reading{windows(got), Point{epoch, state}}, nil
+	})
+	return read.(reading), err
 }
 
 // windowsOf are the counters of an account for the windows of a day, and what

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/spool"
 )
@@ -97,6 +98,8 @@ type Ledger struct {
 	told   []func(Progress) // of OnProgress
 
 	kick chan struct{} // somebody waits
+
+	reads singleflight.Group // of accounts, exactly
 }
 
 // New returns the ledger of a gateway and begins to follow its spool. Its

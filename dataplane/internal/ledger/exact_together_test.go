@@ -58,7 +58,7 @@ func TestExactIsReadOnceForAllWhoAsk(t *testing.T) {
 		require.EqualValues(t, 2, store.reads, "one of the others reads for all")
 		go ask(t.Context(), wire.AccountWorkspace, 0)
 		go ask(t.Context(), wire.KeyAccount(key), 3)
-		time.Sleep(3 * time.Second)
+		<-time.After(3 * time.Second)
 		synctest.Wait()
 		seen := map[uint64]int{}
 		for range len(answers) {

@@ -208,7 +208,7 @@ func (a *App) limits(ids *id.Source, instance string) *limits.Gate {
 		Now: now, Draw: rand.Float64, Log: log, Wait: a.cfg.Limits.StrictDeadline,
 	}, a.registry)
 	a.ledger.OnProgress(a.cells.Progress)
-	return limits.New(limits.Options{Ledger: a.ledger, Rates: limits.RatesOver(a.rates), Cells: limits.CellsOver(a.cells, a.ledger), Now: now})
+	return limits.New(limits.Options{Ledger: a.ledger, Rates: a.rates, Cells: limits.CellsOver(a.cells, a.ledger), Now: now})
 }
 
 // face builds what callers and operators meet, over the stages.

@@ -104,7 +104,7 @@ func (v ID[K]) AppendTo(dst []byte) []byte {
 	var k K
 	dst = append(dst, k.Prefix()...)
 	dst = append(dst, '_')
-	return appendEncoded(dst, v.u)
+	return AppendUUID(dst, v.u)
 }
 
 // MarshalText writes the written form.
@@ -124,9 +124,10 @@ func (v *ID[K]) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// appendEncoded takes five bits at a time from the right; the first digit gets
-// the three that are left. Ids are written several times for each request.
-func appendEncoded(dst []byte, u uuid.UUID) []byte {
+// AppendUUID appends what identifiers have after their kind: 26 digits, five bits
+// each from the right, of which the first has the three that are left. Ids are
+// written several times for each request.
+func AppendUUID(dst []byte, u uuid.UUID) []byte {
 	hi, lo := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
 	var digits [encodedLen]byte
 	for i := encodedLen - 1; i >= 0; i-- {

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
@@ -31,32 +29,10 @@ const (
 // that the sum over 100 gateways stays within the slot's digits.
 const MaxRateCount = 99_999_999
 
-// RateIn is the subject of what a subject of a workspace used in a minute. The
-// name is one that RateToken made.
-func RateIn(epoch uint64, ws id.Workspace, name string, minute int64) string {
-	return SubjectRate + "." + strconv.FormatUint(epoch, 36) + "." + ws.String() + "." + name + "." + strconv.FormatInt(minute, 10)
-}
-
-// maxRateToken bounds the names that stand for themselves.
-const maxRateToken = 160
-
-// RateToken is a subject's name as a token: itself when it is short and of
-// letters, digits, "-", "_", "/" and ":", else its digest, which begins as no
-// other does. Names may be any text, as those of end users are.
-func RateToken(name string) string {
-	if name != "" && len(name) <= maxRateToken && strings.IndexFunc(name, notPlain) < 0 {
-		return name
-	}
-	sum := sha256.Sum256([]byte(name))
-	return "=" + hex.EncodeToString(sum[:16])
-}
-
-func notPlain(r rune) bool {
-	switch {
-	case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '/', r == ':':
-		return false
-	}
-	return true
+// RateIn is the subject of what a subject of a workspace, a token, used in a
+// minute.
+func RateIn(epoch uint64, ws id.Workspace, token string, minute int64) string {
+	return SubjectRate + "." + strconv.FormatUint(epoch, 36) + "." + ws.String() + "." + token + "." + strconv.FormatInt(minute, 10)
 }
 
 // RateMinute is what a subject used in each slot of a minute.

@@ -3,23 +3,20 @@ package limits
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits/bound"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/meter"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
-
-// usual is how many rules a request has room for before it needs more memory.
-const usual = 6
 
 // asker is what the gates read of a request.
 type asker struct {
@@ -33,8 +30,8 @@ type asker struct {
 	purpose  string
 }
 
-// admission is one request on its way through the gates, and its grant once it
-// has passed. It is for one goroutine.
+// admission is one request on its way through the gates, and what it holds once
+// it has passed. It is for one goroutine. Its lists are used again by others.
 type admission struct {
 	asker
 	gate *Gate
@@ -43,26 +40,24 @@ type admission struct {
 	step *decide.Step // the model that is asked for
 	now  time.Time
 
-	terms   call.Terms
-	guarded int // guardrails of terms that were held against the request before
-	rules   []rule
-	minute  string // the subject of the allowance; "" when there is none
-	books   books
-	rates   rates
-	checks  []check
+	terms     call.Terms
+	guarded   int   // guardrails of terms that were held against the request before
+	perMinute int64 // the allowance of requests; 0: none
+	rules     []rule
+	books     books
+	rates     rates
+	checks    []check
 
-	took         []string // of cells, one each
-	counted      []string // of rates, one each; added when all gates have passed
+	took         []Subject   // of cells, one each
+	counted      []rate.Name // one each, added when all gates have passed
 	slots        []Slot
 	reservations []held
 	asked        *bound.Request // what its cost depends on; nil: nobody needed it yet
-
-	// Room for most requests' needs, so that they take no more memory.
-	ruled   [usual]rule
-	checked [usual + 2]check
-	counts  [usual + 1]string
-	rails   [4]id.Guardrail
+	rails        []id.Guardrail
 }
+
+// admissions are at hand, with room for what most requests need.
+var admissions = sync.Pool{New: func() any { return new(admission) }}
 
 // gates are the gates in their order.
 var gates = [...]func(*admission, context.Context) error{
@@ -86,24 +81,30 @@ var perModel = [...]func(*admission, context.Context) error{
 
 func newAdmission(g *Gate, c *call.Call, p *call.Principal, v *policy.View, step *decide.Step) *admission {
 	k := &p.Key
-	a := &admission{
-		asker: asker{
-			ws: k.Workspace, key: k.ID, user: k.CreatedBy, limits: k.Limits,
-			received: c.Received, surface: c.Surface, action: c.Action, purpose: c.Purpose,
-		},
-		gate: g, view: v, step: step, now: g.Now(),
+	a := admissions.Get().(*admission)
+	a.asker = asker{
+		ws: k.Workspace, key: k.ID, user: k.CreatedBy, limits: k.Limits,
+		received: c.Received, surface: c.Surface, action: c.Action, purpose: c.Purpose,
 	}
-	a.checks, a.counted = a.checked[:0], a.counts[:0]
+	a.gate, a.view, a.step, a.now = g, v, step, g.Now()
 	a.terms = call.Terms{Attribution: attribution(c, k, v)}
 	a.guardBy(step.Preset)
 	if l := v.Limited(); l != nil {
 		a.terms.Billing = l.Credit.Billing
-		if l.PerMinute(a.user) > 0 {
-			a.minute = allowanceOf(a.user)
-		}
+		a.perMinute = l.PerMinute(a.user)
 	}
 	a.resolve(c, step.Preset)
 	return a
+}
+
+// release gives an admission to the next request, once nobody asks it anything.
+func (a *admission) release() {
+	*a = admission{
+		rules: a.rules[:0], checks: a.checks[:0], took: a.took[:0], counted: a.counted[:0], rails: a.rails[:0],
+		books: books{accounts: a.books.accounts[:0], totals: a.books.totals[:0]},
+		rates: rates{asked: a.rates.asked[:0], minutes: a.rates.minutes[:0]},
+	}
+	admissions.Put(a)
 }
 
 // gateways says that the gateway makes the request itself, within another. It takes
@@ -121,6 +122,7 @@ func (a *admission) admit(ctx context.Context) (call.Grant, error) {
 	defer func() {
 		if !passed {
 			a.undo()
+			a.release()
 		}
 	}()
 	a.look(ctx)
@@ -129,16 +131,14 @@ func (a *admission) admit(ctx context.Context) (call.Grant, error) {
 			return nil, a.explained(err)
 		}
 	}
-	for _, subject := range a.counted {
-		a.gate.Rates.Add(a.ws, subject, 1)
-	}
+	a.gate.Rates.Add(a.ws, 1, a.counted...)
 	passed = true
-	return a, nil
+	return &grant{a}, nil
 }
 
 // further runs the gates of one model. What the request holds stays as it is when
 // one refuses.
-func (a *admission) further(ctx context.Context, step *decide.Step) (call.Grant, error) {
+func (a *admission) further(ctx context.Context, step *decide.Step) error {
 	before, terms, checks, reservations := a.step, a.terms, len(a.checks), len(a.reservations)
 	a.step, a.now, a.guarded = step, a.gate.Now(), len(a.terms.Guardrails)
 	a.guardBy(step.Preset)
@@ -148,10 +148,10 @@ func (a *admission) further(ctx context.Context, step *decide.Step) (call.Grant,
 			err = a.explained(err)
 			release(a.reservations[reservations:])
 			a.step, a.terms, a.checks, a.reservations = before, terms, a.checks[:checks], a.reservations[:reservations]
-			return nil, err
+			return err
 		}
 	}
-	return a, nil
+	return nil
 }
 
 // explained gives a refusal the checks that led to it.
@@ -164,84 +164,16 @@ func (a *admission) explained(err error) error {
 
 // undo gives back what was taken.
 func (a *admission) undo() {
-	for _, name := range a.took {
-		a.gate.Cells.GiveBack(a.subject(name), 1)
+	for _, s := range a.took {
+		a.gate.Cells.GiveBack(s, 1)
 	}
 	for _, slot := range a.slots {
 		slot.Release()
 	}
 	release(a.reservations)
-	a.took, a.slots, a.reservations = nil, nil, nil
 }
 
 func (a *admission) subject(name string) Subject { return Subject{a.ws, name} }
-
-// Terms implements call.Grant.
-func (a *admission) Terms() call.Terms { return a.terms }
-
-// Checks implements call.Grant.
-func (a *admission) Checks() []decide.LimitCheck { return a.told(a.checks) }
-
-// Header implements call.Grant.
-func (a *admission) Header() http.Header { return success(a.checks) }
-
-// Settle implements call.Grant.
-func (a *admission) Settle(used meter.Usage, c meter.Cost, own bool) {
-	for _, slot := range a.slots {
-		slot.Release()
-	}
-	if n := used.InputTotal() + used.OutputTotal(); n > 0 {
-		for i := range a.rules {
-			if name := a.rules[i].tokens; name != "" {
-				a.gate.Rates.Add(a.ws, name, n)
-			}
-		}
-	}
-	if len(a.reservations) == 0 {
-		return
-	}
-	through := a.gate.Ledger.Seen()
-	for i := range a.reservations {
-		r := &a.reservations[i]
-		actual := c.Total
-		if own && !r.byok {
-			actual = 0
-		}
-		r.settle(actual, through)
-	}
-}
-
-// unlimited is the grant of a request that nothing limits.
-type unlimited struct{ terms call.Terms }
-
-var nothing = &unlimited{}
-
-// free is the grant where nothing is limited: it says what the request counts
-// toward, and has nothing to give back.
-func free(c *call.Call, p *call.Principal, v *policy.View) call.Grant {
-	a := attribution(c, &p.Key, v)
-	if len(a.Departments) == 0 && a.Agent == "" {
-		return nothing
-	}
-	return &unlimited{call.Terms{Attribution: a}}
-}
-
-// Header implements call.Grant.
-func (*unlimited) Header() http.Header { return nil }
-
-// Checks implements call.Grant.
-func (*unlimited) Checks() []decide.LimitCheck { return nil }
-
-// Terms implements call.Grant.
-func (u *unlimited) Terms() call.Terms { return u.terms }
-
-// Settle implements call.Grant.
-func (*unlimited) Settle(meter.Usage, meter.Cost, bool) {}
-
-var (
-	_ call.Grant = (*admission)(nil)
-	_ call.Grant = (*unlimited)(nil)
-)
 
 // books are the totals of the accounts that limits of the request are about.
 type books struct {
@@ -277,7 +209,7 @@ func (a *admission) look(ctx context.Context) {
 	a.rates.looked = true
 	a.rates.want(a)
 	if len(a.rates.asked) > 0 {
-		a.rates.minutes = a.gate.Rates.Minutes(ctx, a.ws, a.rates.asked)
+		a.rates.minutes = a.gate.Rates.AppendMinutes(ctx, a.rates.minutes[:0], a.ws, a.rates.asked)
 	}
 }
 

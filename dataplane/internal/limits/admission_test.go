@@ -10,7 +10,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -103,7 +103,7 @@ func TestWhatNobodyCanTell(t *testing.T) {
 	// What this gateway counted alone is the least that was used.
 	a, w := ask(policy.Limits{}), newWorld()
 	a.rate(1, policy.RatePolicy{Requests: 5, Keys: []id.Key{theKey}})
-	w.unknown, w.minutes[subject("r", 1, theKey.String())] = true, limits.Minute{Used: 5, Wait: 1}
+	w.unknown, w.minutes[subject("r", 1, theKey.String())] = true, rate.Minute{Used: 5, Wait: 1}
 	_, refused := a.admit(t, w)
 	require.Equal(t, fault.PolicyRequests, refused.Fault.Reason)
 
@@ -178,7 +178,7 @@ func TestWhatCallsTake(t *testing.T) {
 		_, refused := a.admit(t, w)
 		require.Nil(t, refused, name)
 		require.Equal(t, c.slot, w.slots[subject("c", 1, theKey.String())] == 1, name)
-		require.Equal(t, c.allowance, w.added["a-"+theUser.String()] == 1, name)
+		require.Equal(t, c.allowance, w.added["a-"+digits(theUser.String())] == 1, name)
 		require.Equal(t, c.purpose == "", w.taken[subject("r", 1, theKey.String())] == 1, name)
 		require.Equal(t, c.purpose == "", w.added[subject("r", 2, theKey.String())] == 1, name)
 		w.spend(wire.AccountWorkspace, policy.Daily, wire.Spend{Cost: 5})
@@ -294,7 +294,7 @@ func TestAnyPolicies(t *testing.T) {
 				case kind == "r" && p.Strict:
 					w.taken[name] = at
 				default:
-					w.minutes[name] = limits.Minute{Used: at}
+					w.minutes[name] = rate.Minute{Used: at}
 				}
 				if limit > 0 && at >= limit {
 					full++

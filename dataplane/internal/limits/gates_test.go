@@ -1,11 +1,14 @@
 package limits_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -62,8 +65,21 @@ func (w *world) spend(account wire.Account, i policy.Interval, s wire.Spend) {
 	w.totals[account] = t
 }
 
+// subject is what a policy counts of somebody: ids with dashes between, or a hash.
 func subject(kind string, n int, who string) string {
-	return kind + "-" + rateID(n).String() + "-" + who
+	token := kind + "-" + digits(rateID(n).String())
+	for part := range strings.SplitSeq(who, "-") {
+		token += "-" + digits(part)
+	}
+	return token
+}
+
+// digits are those of an id or a hash.
+func digits(text string) string {
+	if _, of, ok := strings.Cut(text, "_"); ok {
+		return of
+	}
+	return string(id.AppendUUID(nil, uuid.MustParse(text)))
 }
 
 // keyWindow has a limit of the key reached.
@@ -109,7 +125,7 @@ func gatesInOrder() []exhausted {
 			a.attribute()
 			a.call.Request.EndUser = "somebody"
 			a.rate(n, p)
-			w.minutes[subject(kind, n, who)] = limits.Minute{Used: 9, Wait: 1500 * time.Millisecond, Clears: 50 * time.Second}
+			w.minutes[subject(kind, n, who)] = rate.Minute{Used: 9, Wait: 1500 * time.Millisecond, Clears: 50 * time.Second}
 			w.full[subject(kind, n, who)] = limits.Took{Used: 9, Wait: 2500 * time.Millisecond}
 		}
 	}
@@ -120,7 +136,7 @@ func gatesInOrder() []exhausted {
 		{"soft block", fault.KeySoftBlocked, func(a *asking, _ *world) { a.keyLimits().SoftBlocked = true }},
 		{"allowance", fault.CustomerRequests, func(a *asking, w *world) {
 			a.limits.Allowance.PerMinute = 8
-			w.minutes["a-"+theUser.String()] = limits.Minute{Used: 8, Wait: 100 * time.Millisecond}
+			w.minutes["a-"+digits(theUser.String())] = rate.Minute{Used: 8, Wait: 100 * time.Millisecond}
 		}},
 		{"free models", fault.FreeRequests, func(a *asking, w *world) {
 			a.limits.Allowance.FreePerDay = 1500
@@ -214,7 +230,7 @@ func TestWhatIsAdmittedHoldsAllOfIt(t *testing.T) {
 	who := []string{theKey.String(), theUser.String(), theDept.String(), theRail.String() + "-" + theKey.String(), "729d7d638cef1b476c9ad1d5d275dc91"}
 	amount := int64(worst(1))
 	want := map[string]int64{
-		"added a-" + theUser.String(): 1, "added " + subject("r", 100, who[0]): 1, "taken " + subject("r", 101, who[1]): 1,
+		"added a-" + digits(theUser.String()): 1, "added " + subject("r", 100, who[0]): 1, "taken " + subject("r", 101, who[1]): 1,
 		"added " + subject("r", 102, who[2]): 1, "taken " + subject("r", 103, who[3]): 1, "added " + subject("r", 104, who[4]): 1,
 		"reserved m-" + theKey.String(): amount, "reserved m-" + theRail.String(): amount,
 		"reserved m-" + string(wire.AgentAccount("support")): amount, "reserved m-all": amount, "reserved m-all-byok": amount,
@@ -280,7 +296,7 @@ func TestChecksAreTold(t *testing.T) {
 	require.Equal(t, decide.LimitCheck{Scope: "member", ID: theUser.String(), Metric: "requests", Window: "minute", Limit: 100, OK: true}, checks[0])
 
 	a.limits.Allowance.PerMinute = 1
-	w.minutes["a-"+theUser.String()] = limits.Minute{Used: 1}
+	w.minutes["a-"+digits(theUser.String())] = rate.Minute{Used: 1}
 	_, refused := a.admit(t, w)
 	require.Equal(t, []decide.LimitCheck{{Scope: "member", ID: theUser.String(), Metric: "requests", Window: "minute", Used: 1, Limit: 1}}, refused.Checks)
 }

@@ -49,10 +49,13 @@ func (g *Gate) Admit(ctx context.Context, c call.Call, p call.Principal, pin cal
 }
 
 // again checks a further model of a request that was admitted.
-func (g *Gate) again(ctx context.Context, step *decide.Step, held call.Grant) (call.Grant, error) {
-	a, ok := held.(*admission)
+func (*Gate) again(ctx context.Context, step *decide.Step, held call.Grant) (call.Grant, error) {
+	g, ok := held.(*grant)
 	if !ok {
 		return held, nil // nothing is limited
 	}
-	return a.further(ctx, step)
+	if err := g.of.further(ctx, step); err != nil {
+		return nil, err
+	}
+	return held, nil
 }

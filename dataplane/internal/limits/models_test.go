@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -21,7 +22,7 @@ func TestFurtherModelsTakeNothingMore(t *testing.T) {
 	a.chain = append(a.chain, model("acme/large", managed))
 	grant, _ := a.admit(t, w)
 	held := w.held()
-	w.minutes["a-"+theUser.String()] = limits.Minute{Used: 1_000}
+	w.minutes["a-"+digits(theUser.String())] = rate.Minute{Used: 1_000}
 	again, refused := a.admitStep(t, w, 1, grant)
 	require.Nil(t, refused)
 	require.Same(t, grant, again)

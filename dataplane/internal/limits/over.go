@@ -7,39 +7,10 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/cell"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
-
-// Minutes are rates as package rate counts them.
-type Minutes interface {
-	Minutes(ctx context.Context, ws id.Workspace, names []string) []rate.Minute
-	Add(ws id.Workspace, name string, n int64)
-}
-
-// RatesOver are Rates over what is counted.
-func RatesOver(m Minutes) Rates { return ratesOver{m} }
-
-type ratesOver struct{ counted Minutes }
-
-func (r ratesOver) Add(ws id.Workspace, subject string, n int64) { r.counted.Add(ws, subject, n) }
-
-func (r ratesOver) Minutes(ctx context.Context, ws id.Workspace, asked []Asked) []Minute {
-	var room [2*usual + 1]string
-	names := room[:0]
-	for i := range asked {
-		names = append(names, asked[i].Subject)
-	}
-	counted := r.counted.Minutes(ctx, ws, names)
-	out := make([]Minute, len(counted))
-	for i := range counted {
-		m := &counted[i]
-		out[i] = Minute{Known: m.Known, Used: m.Used(), Wait: m.Until(asked[i].Limit), Clears: m.Clears()}
-	}
-	return out
-}
 
 // Exactly are the cells of package cell.
 type Exactly interface {

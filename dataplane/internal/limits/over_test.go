@@ -62,7 +62,7 @@ func several(n int) (*shared, []*gateway) {
 		counted, cells := s.ledger.Gateway(), s.cells.Gateway()
 		counted.OnProgress(cells.Progress)
 		gateways[i] = &gateway{of: s, ledger: counted, Gate: limits.New(limits.Options{
-			Ledger: counted, Rates: limits.RatesOver(s.rates.Gateway()), Cells: limits.CellsOver(cells, counted), Now: s.clock,
+			Ledger: counted, Rates: s.rates.Gateway(), Cells: limits.CellsOver(cells, counted), Now: s.clock,
 		})}
 	}
 	return s, gateways

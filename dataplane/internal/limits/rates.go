@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -14,37 +15,34 @@ import (
 // background, in the order in which they are held against it.
 type rates struct {
 	looked  bool
-	asked   []Asked
-	minutes []Minute
+	asked   []rate.Asked
+	minutes []rate.Minute
 	next    int
-
-	room [2*usual + 1]Asked
 }
 
 // want asks for the allowance, and for what each rule has counted.
 func (r *rates) want(a *admission) {
-	r.asked = r.room[:0]
-	if a.minute != "" {
-		r.asked = append(r.asked, Asked{a.minute, a.view.Limited().PerMinute(a.user)})
+	if a.perMinute > 0 {
+		r.asked = append(r.asked, rate.Asked{Name: a.minute(), Limit: a.perMinute})
 	}
 	for i := range a.rules {
 		one := &a.rules[i]
-		if one.requests != "" && !one.policy.Strict {
-			r.asked = append(r.asked, Asked{one.requests, one.policy.Requests})
+		if p := one.policy; p.Requests > 0 && !p.Strict {
+			r.asked = append(r.asked, rate.Asked{Name: one.name(ofRequests), Limit: p.Requests})
 		}
-		if one.tokens != "" {
-			r.asked = append(r.asked, Asked{one.tokens, one.policy.Tokens})
+		if n := one.policy.Tokens; n > 0 {
+			r.asked = append(r.asked, rate.Asked{Name: one.name(ofTokens), Limit: n})
 		}
 	}
 }
 
 // minute is that of the next subject.
-func (r *rates) minute() Minute {
+func (r *rates) minute() *rate.Minute {
 	r.next++
 	if r.next > len(r.minutes) {
-		return Minute{}
+		return &rate.Minute{}
 	}
-	return r.minutes[r.next-1]
+	return &r.minutes[r.next-1]
 }
 
 // keyState is the gate of a key whose owner blocked it.
@@ -57,7 +55,7 @@ func (a *admission) keyState(context.Context) error {
 
 // allowance is the platform's gate on the requests of each user.
 func (a *admission) allowance(context.Context) error {
-	if a.minute == "" {
+	if a.perMinute == 0 {
 		return nil
 	}
 	m := a.rates.minute()
@@ -66,7 +64,7 @@ func (a *admission) allowance(context.Context) error {
 		scope = policy.LimitsWorkspace
 	}
 	c := a.check(check{
-		scope: scope, metric: requests, window: perMinute, used: m.Used, limit: a.view.Limited().PerMinute(a.user),
+		scope: scope, metric: requests, window: perMinute, used: m.Used, limit: a.perMinute,
 		unknown: !m.Known, ok: m.Known,
 	})
 	switch {
@@ -75,7 +73,7 @@ func (a *admission) allowance(context.Context) error {
 	case !c.ok:
 		return a.refuse(c, fault.KeyLimitExceeded, fault.CustomerRequests, m.Wait)
 	}
-	a.count(a.minute)
+	a.count(a.minute())
 	return nil
 }
 
@@ -87,9 +85,9 @@ func (a *admission) check(c check) *check {
 }
 
 // count has a request counted once all gates have passed.
-func (a *admission) count(subject string) {
+func (a *admission) count(name rate.Name) {
 	if !a.gateways() {
-		a.counted = append(a.counted, subject)
+		a.counted = append(a.counted, name)
 	}
 }
 
@@ -98,12 +96,12 @@ func (a *admission) count(subject string) {
 func (a *admission) policies(ctx context.Context) error {
 	for i := range a.rules {
 		r := &a.rules[i]
-		if r.requests != "" {
+		if r.policy.Requests > 0 {
 			if err := a.requests(ctx, r); err != nil {
 				return err
 			}
 		}
-		if r.tokens != "" {
+		if r.policy.Tokens > 0 {
 			if err := a.rate(r, tokens, r.policy.Tokens, fault.PolicyTokens); err != nil {
 				return err
 			}
@@ -119,7 +117,7 @@ func (a *admission) requests(ctx context.Context, r *rule) error {
 	}
 	err := a.rate(r, requests, r.policy.Requests, fault.PolicyRequests)
 	if err == nil {
-		a.count(r.requests)
+		a.count(r.name(ofRequests))
 	}
 	return err
 }
@@ -146,10 +144,11 @@ func (a *admission) take(ctx context.Context, r *rule) error {
 	if a.gateways() {
 		return nil
 	}
-	took, err := a.gate.Cells.Take(ctx, a.subject(r.requests), 1, Most{r.policy.Requests, r.policy.Unavailable})
+	s := a.subject(r.name(ofRequests).Token())
+	took, err := a.gate.Cells.Take(ctx, s, 1, Most{r.policy.Requests, r.policy.Unavailable})
 	if ctx.Err() != nil {
 		if err == nil && took.OK {
-			a.took = append(a.took, r.requests)
+			a.took = append(a.took, s)
 		}
 		return ctx.Err()
 	}
@@ -165,7 +164,7 @@ func (a *admission) take(ctx context.Context, r *rule) error {
 		return a.refuse(c, fault.RateLimitExceeded, fault.PolicyRequests, took.Wait)
 	}
 	c.ok = true // also when it was admitted by this gateway's share
-	a.took = append(a.took, r.requests)
+	a.took = append(a.took, s)
 	return nil
 }
 
@@ -176,10 +175,10 @@ func (a *admission) concurrency(ctx context.Context) error {
 	}
 	for i := range a.rules {
 		r := &a.rules[i]
-		if r.slots == "" {
+		if r.policy.Concurrent == 0 {
 			continue
 		}
-		slot, took, err := a.gate.Cells.Acquire(ctx, a.subject(r.slots), Most{r.policy.Concurrent, r.policy.Unavailable})
+		slot, took, err := a.gate.Cells.Acquire(ctx, a.subject(r.name(ofSlots).Token()), Most{r.policy.Concurrent, r.policy.Unavailable})
 		if slot != nil {
 			a.slots = append(a.slots, slot)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
@@ -74,7 +74,7 @@ func furtherRefusals() []exhausted {
 		}},
 		{name: "allowance of a key that nobody has", set: func(a *asking, w *world) {
 			a.limits.Allowance.PerMinute, a.key.CreatedBy = 5, id.User{}
-			w.minutes["a-none"] = limits.Minute{Used: 5, Wait: 7 * time.Second}
+			w.minutes["a"] = rate.Minute{Used: 5, Wait: 7 * time.Second}
 		}},
 		{name: "requests that nobody can tell", set: unavailable(policy.RatePolicy{Requests: 5})},
 		{name: "strict requests that nobody can tell", set: unavailable(policy.RatePolicy{Requests: 5, Strict: true})},
@@ -144,9 +144,9 @@ func TestHeadersOfWhatIsAdmitted(t *testing.T) {
 	a.rate(1, policy.RatePolicy{Requests: 100, Tokens: 5_000, Keys: []id.Key{theKey}})
 	a.rate(2, policy.RatePolicy{Requests: 20, Members: []id.User{theUser}, Strict: true})
 	a.rate(3, policy.RatePolicy{Tokens: 9_000, Concurrent: 2, Members: []id.User{theUser}})
-	w.minutes[subject("r", 1, theKey.String())] = limits.Minute{Used: 90}
-	w.minutes[subject("t", 1, theKey.String())] = limits.Minute{Used: 100, Clears: 10 * time.Second}
-	w.minutes[subject("t", 3, theUser.String())] = limits.Minute{Used: 8_900, Clears: 41500 * time.Millisecond}
+	w.minutes[subject("r", 1, theKey.String())] = rate.Minute{Used: 90}
+	w.minutes[subject("t", 1, theKey.String())] = rate.Minute{Used: 100, Clears: 10 * time.Second}
+	w.minutes[subject("t", 3, theUser.String())] = rate.Minute{Used: 8_900, Clears: 41500 * time.Millisecond}
 	w.taken[subject("r", 2, theUser.String())] = 3
 	grant, refused := a.admit(t, w)
 	require.Nil(t, refused)

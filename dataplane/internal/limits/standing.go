@@ -18,6 +18,7 @@ var anyFree = &decide.Step{Model: &catalog.Model{ID: catalog.FreeSuffix}}
 // its requests. It takes nothing. What only taking tells is not known.
 func (g *Gate) Standing(ctx context.Context, k policy.Key, v *policy.View, now time.Time) call.Standing {
 	a := newAdmission(g, &call.Call{Received: now}, &call.Principal{Key: k}, v, anyFree)
+	defer a.release()
 	a.look(ctx)
 	s := call.Standing{SoftBlocked: k.Limits != nil && k.Limits.SoftBlocked}
 	used := g.Ledger.AppendTotals(ctx, nil, a.ws, []wire.Account{wire.KeyAccount(a.key)}, now)[0]
@@ -52,15 +53,15 @@ func (a *admission) overAll() {
 	_ = a.freeModels(context.Background())
 	for i := range a.rules {
 		r := &a.rules[i]
-		if r.requests != "" && r.policy.Strict {
+		if r.policy.Requests > 0 && r.policy.Strict {
 			a.check(check{scope: r.scope, metric: requests, window: perMinute, rate: r.policy, limit: r.policy.Requests, unknown: true, ok: true})
-		} else if r.requests != "" {
+		} else if r.policy.Requests > 0 {
 			_ = a.rate(r, requests, r.policy.Requests, "")
 		}
-		if r.tokens != "" {
+		if r.policy.Tokens > 0 {
 			_ = a.rate(r, tokens, r.policy.Tokens, "")
 		}
-		if r.slots != "" {
+		if r.policy.Concurrent > 0 {
 			a.check(check{scope: r.scope, metric: concurrent, rate: r.policy, limit: r.policy.Concurrent, unknown: true, ok: true})
 		}
 	}

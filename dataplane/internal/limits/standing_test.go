@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
-	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -21,7 +21,7 @@ func TestStanding(t *testing.T) {
 	a.key.Limits.SoftBlocked = true
 	w.spend(wire.AccountWorkspace, policy.Weekly, wire.Spend{Cost: 9})
 	w.spend(wire.KeyAccount(theKey), policy.Daily, wire.Spend{Requests: 3, Cost: 4})
-	w.minutes["a-"+theUser.String()] = limits.Minute{Used: 1_000}
+	w.minutes["a-"+digits(theUser.String())] = rate.Minute{Used: 1_000}
 	s := w.gate().Standing(t.Context(), a.key, a.view(t), noon)
 	require.Empty(t, w.held())
 	require.Zero(t, w.asked)

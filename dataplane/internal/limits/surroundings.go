@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -23,24 +24,11 @@ type Ledger interface {
 // Rates count what subjects do, each for a rolling minute, over all gateways. A
 // view is a quarter of a second old at most.
 type Rates interface {
-	// Minutes are what subjects did in the last 60 seconds, in their order. It
-	// hardly waits, as Ledger.
-	Minutes(ctx context.Context, ws id.Workspace, asked []Asked) []Minute
-	Add(ws id.Workspace, subject string, n int64)
-}
-
-// Asked is a subject with its limit.
-type Asked struct {
-	Subject string
-	Limit   int64
-}
-
-// Minute is what a subject did in the last 60 seconds.
-type Minute struct {
-	Known  bool
-	Used   int64
-	Wait   time.Duration // until Used is below the limit; 0: it is
-	Clears time.Duration // until Used is 0
+	// AppendMinutes appends what subjects did in the last 60 seconds, in their
+	// order, to dst. It hardly waits, as Ledger.
+	AppendMinutes(ctx context.Context, dst []rate.Minute, ws id.Workspace, asked []rate.Asked) []rate.Minute
+	// Add counts n of each.
+	Add(ws id.Workspace, n int64, names ...rate.Name)
 }
 
 // Cells admit exactly, over all gateways. Each call is answered within a deadline

@@ -10,6 +10,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger"
+	"github.com/signalbox-dev/signalbox/dataplane/internal/ledger/rate"
 	"github.com/signalbox-dev/signalbox/dataplane/internal/limits"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
@@ -46,7 +47,7 @@ type world struct {
 	unknown bool // no counter can be told
 	away    bool // no cell answers
 	totals  map[wire.Account]ledger.Totals
-	minutes map[string]limits.Minute
+	minutes map[string]rate.Minute
 	full    map[string]limits.Took // subjects of cells that have no room
 
 	added    map[string]int64
@@ -69,7 +70,7 @@ type settled struct {
 
 func newWorld() *world {
 	return &world{
-		now: noon, totals: map[wire.Account]ledger.Totals{}, minutes: map[string]limits.Minute{}, full: map[string]limits.Took{},
+		now: noon, totals: map[wire.Account]ledger.Totals{}, minutes: map[string]rate.Minute{}, full: map[string]limits.Took{},
 		added: map[string]int64{}, taken: map[string]int64{}, slots: map[string]int{}, reserved: map[string]money.Nanos{},
 	}
 }
@@ -117,19 +118,25 @@ func (w *world) AppendTotals(_ context.Context, dst []ledger.Totals, of id.Works
 // Seen implements limits.Ledger.
 func (w *world) Seen() uint64 { return w.seen }
 
-// Minutes implements limits.Rates.
-func (w *world) Minutes(_ context.Context, _ id.Workspace, asked []limits.Asked) []limits.Minute {
-	out := make([]limits.Minute, len(asked))
-	for i, a := range asked {
-		m := w.minutes[a.Subject]
-		m.Known = !w.unknown
-		out[i] = m
+// AppendMinutes implements limits.Rates.
+func (w *world) AppendMinutes(_ context.Context, dst []rate.Minute, of id.Workspace, asked []rate.Asked) []rate.Minute {
+	if of != ws {
+		panic("another workspace")
 	}
-	return out
+	for _, a := range asked {
+		m := w.minutes[a.Name.Token()]
+		m.Known = !w.unknown
+		dst = append(dst, m)
+	}
+	return dst
 }
 
 // Add implements limits.Rates.
-func (w *world) Add(_ id.Workspace, subject string, n int64) { w.added[subject] += n }
+func (w *world) Add(_ id.Workspace, n int64, names ...rate.Name) {
+	for _, name := range names {
+		w.added[name.Token()] += n
+	}
+}
 
 func (w *world) ask(ctx context.Context) error {
 	w.asked++

@@ -2,6 +2,7 @@ package rate
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
@@ -98,7 +100,7 @@ func newBench(t testing.TB) *bench {
 // counts.
 func (b *bench) counted(ws id.Workspace, name string) (total int64) {
 	b.t.Helper()
-	of := strings.TrimSuffix(wire.RateIn(b.epoch(), ws, wire.RateToken(name), 0), "0")
+	of := strings.TrimSuffix(wire.RateIn(b.epoch(), ws, named(name).Token(), 0), "0")
 	for subject := range b.subjects() {
 		if strings.HasPrefix(subject, of) {
 			minute, err := wire.ParseRateBody(b.last(subject).Data)
@@ -156,7 +158,7 @@ func (b *bench) node(c *clock, o Options) *node {
 	n := b.start(c, o)
 	probe := newWorkspace()
 	require.Eventually(b.t, func() bool {
-		return n.Minutes(context.Background(), probe, []string{"probe"})[0].Known
+		return minutes(context.Background(), n, probe, "probe")[0].Known
 	}, soon, often)
 	return n
 }
@@ -189,8 +191,27 @@ func (b *bench) start(c *clock, o Options) *node {
 	return n
 }
 
-// used is what a gateway sees of a subject, without loading it first.
+// named is a name of its own for each text.
+func named(text string) Name {
+	sum := sha256.Sum256([]byte(text))
+	return Name{Kind: 's', IDs: [...]uuid.UUID{uuid.UUID(sum[:16]), {}, {}}}
+}
+
+// minutes are what a gateway sees of subjects.
+func minutes(ctx context.Context, p part, ws id.Workspace, names ...string) []Minute {
+	asked := make([]Asked, len(names))
+	for i, name := range names {
+		asked[i].Name = named(name)
+	}
+	return p.AppendMinutes(ctx, nil, ws, asked)
+}
+
+// used is what a gateway sees of a subject.
 func used(p part, ws id.Workspace, name string) int64 {
-	m := p.Minutes(context.Background(), ws, []string{name})
-	return m[0].Used()
+	return minutes(context.Background(), p, ws, name)[0].Used
+}
+
+// wait is how long a gateway has a request wait for a limit.
+func wait(p part, ws id.Workspace, name string, limit int64) time.Duration {
+	return p.AppendMinutes(context.Background(), nil, ws, []Asked{{named(name), limit}})[0].Wait
 }

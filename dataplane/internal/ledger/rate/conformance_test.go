@@ -18,8 +18,8 @@ import (
 
 // part is what a gateway has of the counting, of either kind.
 type part interface {
-	Add(ws id.Workspace, name string, n int64)
-	Minutes(ctx context.Context, ws id.Workspace, names []string) []Minute
+	Add(ws id.Workspace, n int64, names ...Name)
+	AppendMinutes(ctx context.Context, dst []Minute, ws id.Workspace, asked []Asked) []Minute
 }
 
 var (
@@ -73,31 +73,34 @@ func (f *fleet) sees(t require.TestingT, ws id.Workspace, name string, want int6
 	var got []Minute
 	for i, p := range f.parts {
 		require.Eventually(t, func() bool {
-			got = p.Minutes(context.Background(), ws, []string{name})
-			return got[0].Known && got[0].Used() == want
+			got = minutes(context.Background(), p, ws, name)
+			return got[0].Known && got[0].Used == want
 		}, soon, often, "gateway %d: %s, want %d", i, name, want)
 	}
 	return &got[0]
 }
 
 func nothingIsZero(t *testing.T, f *fleet) {
-	m := f.sees(t, newWorkspace(), "s", 0)
-	require.Zero(t, m.Until(1))
-	require.Zero(t, m.Clears())
-	require.Empty(t, f.parts[0].Minutes(t.Context(), newWorkspace(), nil))
+	ws := newWorkspace()
+	m := f.sees(t, ws, "s", 0)
+	require.Zero(t, wait(f.parts[0], ws, "s", 1))
+	f.parts[0].Add(ws, 1)
+	require.Zero(t, m.Clears)
+	require.Empty(t, minutes(t.Context(), f.parts[0], newWorkspace()))
 }
 
 func sumsOverGateways(t *testing.T, f *fleet) {
 	ws := newWorkspace()
 	for i := range 30 {
-		f.parts[i%3].Add(ws, "s", int64(i))
+		f.parts[i%3].Add(ws, int64(i), named("s"))
 	}
-	f.parts[0].Add(ws, "s", 0)
-	f.parts[0].Add(ws, "s", -5)
+	f.parts[0].Add(ws, 0, named("s"))
+	f.parts[0].Add(ws, -5, named("s"))
 	m := f.sees(t, ws, "s", 435)
-	require.Equal(t, Window, m.Clears())
-	require.Equal(t, Window, m.Until(435), "reached is used up")
-	require.Zero(t, m.Until(436))
+	require.Equal(t, Window, m.Clears)
+	require.Zero(t, m.Wait, "no limit was named")
+	require.Equal(t, Window, wait(f.parts[0], ws, "s", 435), "reached is used up")
+	require.Zero(t, wait(f.parts[0], ws, "s", 436))
 }
 
 func retriesCountOnce(t *testing.T, f *fleet) {
@@ -105,7 +108,7 @@ func retriesCountOnce(t *testing.T, f *fleet) {
 	for i := range 12 {
 		f.again(i % 3)
 		for _, p := range f.parts {
-			p.Add(ws, "s", 2)
+			p.Add(ws, 2, named("s"))
 		}
 		f.sees(t, ws, "s", int64(6*(i+1)))
 	}
@@ -114,22 +117,24 @@ func retriesCountOnce(t *testing.T, f *fleet) {
 // theMinuteRolls adds around the borders of slots and minutes.
 func theMinuteRolls(t *testing.T, f *fleet) {
 	ws := newWorkspace()
-	f.parts[0].Add(ws, "s", 1) // at the beginning of a slot
+	f.parts[0].Add(ws, 1, named("s")) // at the beginning of a slot
 	f.sees(t, ws, "s", 1)
 	f.clock.advance(wire.RateSlot - time.Millisecond)
-	f.parts[1].Add(ws, "s", 10) // at the end of it
+	f.parts[1].Add(ws, 10, named("s")) // at the end of it
 	f.sees(t, ws, "s", 11)
 	f.clock.advance(10*wire.RateSlot + time.Millisecond)
-	f.parts[2].Add(ws, "s", 100) // 22 seconds after the first
-	m := f.sees(t, ws, "s", 111)
-	require.Equal(t, 40*time.Second, m.Until(111))
-	require.Equal(t, 40*time.Second, m.Until(101))
-	require.Equal(t, Window, m.Until(100))
+	f.parts[2].Add(ws, 100, named("s")) // 22 seconds after the first
+	f.sees(t, ws, "s", 111)
+	for _, p := range f.parts {
+		require.Equal(t, 40*time.Second, wait(p, ws, "s", 111))
+		require.Equal(t, 40*time.Second, wait(p, ws, "s", 101))
+		require.Equal(t, Window, wait(p, ws, "s", 100))
+	}
 	f.clock.advance(40*time.Second - 1)
 	f.sees(t, ws, "s", 111) // the second is 60 seconds old
 	f.clock.advance(1)
 	f.sees(t, ws, "s", 100)
-	f.parts[0].Add(ws, "s", 1000) // in the next minute
+	f.parts[0].Add(ws, 1000, named("s")) // in the next minute
 	f.sees(t, ws, "s", 1100)
 	f.clock.advance(22 * time.Second)
 	f.sees(t, ws, "s", 1000)
@@ -143,23 +148,23 @@ func subjectsAreApart(t *testing.T, f *fleet) {
 	want := make(map[string]int64)
 	for i, name := range names {
 		want[name] = int64(i + 1)
-		f.parts[i%3].Add(ws, name, int64(i+1))
+		f.parts[i%3].Add(ws, int64(i+1), named(name))
 	}
-	f.parts[1].Add(other, "a", 1000)
+	f.parts[1].Add(other, 1000, named("a"))
 	for _, name := range names {
 		f.sees(t, ws, name, want[name])
 	}
 	f.sees(t, other, "a", 1000)
 	f.sees(t, other, "b", 0)
-	for i, m := range f.parts[2].Minutes(t.Context(), ws, names) {
-		require.Equal(t, want[names[i]], m.Used(), "all at once, in their order")
+	for i, m := range minutes(t.Context(), f.parts[2], ws, names...) {
+		require.Equal(t, want[names[i]], m.Used, "all at once, in their order")
 	}
 }
 
 func largeAmounts(t *testing.T, f *fleet) {
 	ws := newWorkspace()
 	for _, p := range f.parts {
-		p.Add(ws, "s", math.MaxInt64)
+		p.Add(ws, math.MaxInt64, named("s"))
 	}
 	f.sees(t, ws, "s", 3*wire.MaxRateCount)
 }
@@ -205,7 +210,7 @@ func likeAModel(t *testing.T, f *fleet) {
 				f.again(g)
 			}
 			n := rapid.Int64Range(1, 50).Draw(r, "n")
-			f.parts[g].Add(ws, "s", n)
+			f.parts[g].Add(ws, n, named("s"))
 			all = append(all, use{f.clock.now(), n})
 		}
 		now := f.clock.now()
@@ -216,11 +221,11 @@ func likeAModel(t *testing.T, f *fleet) {
 			}
 		}
 		m := f.sees(r, ws, "s", want)
-		require.GreaterOrEqual(r, m.Used(), usedWithin(all, now, time.Minute))
-		require.LessOrEqual(r, m.Used(), usedWithin(all, now, Window))
+		require.GreaterOrEqual(r, m.Used, usedWithin(all, now, time.Minute))
+		require.LessOrEqual(r, m.Used, usedWithin(all, now, Window))
 		limit := rapid.Int64Range(1, 200).Draw(r, "limit")
-		wait := m.Until(limit)
-		if m.Used() < limit {
+		wait := wait(f.parts[rapid.IntRange(0, 2).Draw(r, "asked")], ws, "s", limit)
+		if m.Used < limit {
 			require.Zero(r, wait)
 			return
 		}

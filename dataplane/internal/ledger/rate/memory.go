@@ -29,35 +29,42 @@ func (m *Memory) Gateway() *MemoryGateway { return &MemoryGateway{memory: m} }
 // MemoryGateway is one gateway's part in a Memory.
 type MemoryGateway struct{ memory *Memory }
 
-// Add counts n of a subject, now; nothing when n is not above 0.
-func (g *MemoryGateway) Add(ws id.Workspace, name string, n int64) {
+// Add counts n of each of some subjects, now; nothing when n is not above 0.
+func (g *MemoryGateway) Add(ws id.Workspace, n int64, names ...Name) {
 	if n <= 0 {
 		return
 	}
 	m := g.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	ref := subject{ws, name}
-	if m.used[ref] == nil {
-		m.used[ref] = make(map[int64]int64)
+	for _, name := range names {
+		ref := subject{ws, name}
+		if m.used[ref] == nil {
+			m.used[ref] = make(map[int64]int64)
+		}
+		m.used[ref][slotOf(m.now())] += min(n, wire.MaxRateCount)
 	}
-	m.used[ref][slotOf(m.now())] += min(n, wire.MaxRateCount)
 }
 
-// Minutes says what subjects used in the last minute, in their order.
-func (g *MemoryGateway) Minutes(_ context.Context, ws id.Workspace, names []string) []Minute {
+// AppendMinutes appends what subjects used in the last minute, in their order, to
+// dst.
+func (g *MemoryGateway) AppendMinutes(_ context.Context, dst []Minute, ws id.Workspace, asked []Asked) []Minute {
 	m := g.memory
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	minutes := make([]Minute, len(names))
 	now := m.now()
-	for i, name := range names {
-		one := &minutes[i]
-		one.Known, one.left = true, leftOf(now)
-		for k := range one.counts {
-			one.counts[k] = m.used[subject{ws, name}][slotOf(now)-back+int64(k)]
-			one.used += one.counts[k]
+	for i := range asked {
+		var c counted
+		one := Minute{Known: true}
+		for k := range c {
+			c[k] = m.used[subject{ws, asked[i].Name}][slotOf(now)-back+int64(k)]
+			one.Used += c[k]
 		}
+		one.Clears = c.until(1, one.Used, leftOf(now))
+		if limit := asked[i].Limit; limit > 0 {
+			one.Wait = c.until(limit, one.Used, leftOf(now))
+		}
+		dst = append(dst, one)
 	}
-	return minutes
+	return dst
 }

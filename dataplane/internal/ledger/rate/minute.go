@@ -17,37 +17,42 @@ const (
 	slots = back + 2 // a power of two
 )
 
+// Asked is a subject, and the limit that a wait is for; of less than 1 none is.
+type Asked struct {
+	Name  Name
+	Limit int64
+}
+
 // Minute is what a subject used in the last 60 seconds, over all gateways.
 type Minute struct {
 	// Known is false when what other gateways counted could not be learnt. The
-	// counts are this gateway's own then.
+	// rest is this gateway's own then.
 	Known bool
-
-	used   int64
-	counts [slots]int64  // oldest first
-	left   time.Duration // until the oldest no longer counts
+	// Used is what was used. What is older than 60 seconds counts for up to
+	// wire.RateSlot more; nothing that is not.
+	Used int64
+	// Wait is how long it takes until Used is below the limit, when nothing is
+	// added; 0 when it is.
+	Wait time.Duration
+	// Clears is how long it takes until Used is 0, when nothing is added.
+	Clears time.Duration
 }
 
-// Used is what was used in the last 60 seconds. What is older than that counts
-// for up to wire.RateSlot more; nothing that is not.
-func (m *Minute) Used() int64 { return m.used }
+// counted are the slots of a minute, oldest first.
+type counted [slots]int64
 
-// Until is how long it takes until Used is below limit, when nothing is added; 0
-// when it is. A limit is at least 1.
-func (m *Minute) Until(limit int64) time.Duration {
-	used, wait := m.used, time.Duration(0)
-	for i, n := range m.counts {
-		if used < max(limit, 1) {
+// until is how long it takes until less than limit is left of used, the sum of
+// all. The oldest slot goes after left.
+func (c *counted) until(limit, used int64, left time.Duration) (wait time.Duration) {
+	for i, n := range c {
+		if used < limit {
 			break
 		}
 		used -= n
-		wait = m.left + time.Duration(i)*wire.RateSlot
+		wait = left + time.Duration(i)*wire.RateSlot
 	}
 	return wait
 }
-
-// Clears is how long it takes until Used is 0, when nothing is added.
-func (m *Minute) Clears() time.Duration { return m.Until(1) }
 
 // slotOf is the slot that t is in, counted from 1970.
 func slotOf(t time.Time) int64 { return floorDiv(t.UnixNano(), int64(wire.RateSlot)) }

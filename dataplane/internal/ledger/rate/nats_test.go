@@ -33,12 +33,11 @@ func TestTwoGatewaysShareALimit(t *testing.T) {
 	c := newClock(noon)
 	one, two := b.node(c, Options{}), b.node(c, Options{})
 	ws := newWorkspace()
-	one.Add(ws, "tokens", 60)
-	two.Add(ws, "tokens", 60)
+	one.Add(ws, 60, named("tokens"))
+	two.Add(ws, 60, named("tokens"))
 	converge(t, []*node{one, two}, ws, "tokens", 60, 120)
 	for _, n := range []*node{one, two} {
-		m := n.Minutes(t.Context(), ws, []string{"tokens"})
-		require.Positive(t, m[0].Until(100), "refused")
+		require.Positive(t, wait(n, ws, "tokens", 100), "refused")
 	}
 }
 
@@ -56,7 +55,7 @@ func TestThreeGatewaysConverge(t *testing.T) {
 		for range 4 {
 			group.Go(func() {
 				for i := range 250 {
-					n.Add(ws, strconv.Itoa(i%5), 1)
+					n.Add(ws, 1, named(strconv.Itoa(i%5)))
 				}
 			})
 		}
@@ -73,10 +72,10 @@ func TestTheOwnCountIsSeenAtOnce(t *testing.T) {
 	n := b.node(newClock(noon), Options{Every: time.Hour})
 	ws := newWorkspace()
 	for i := range int64(5) {
-		n.Add(ws, "s", 1)
-		m := n.Minutes(t.Context(), ws, []string{"s"})
+		n.Add(ws, 1, named("s"))
+		m := minutes(t.Context(), n, ws, "s")
 		require.True(t, m[0].Known)
-		require.Equal(t, i+1, m[0].Used())
+		require.Equal(t, i+1, m[0].Used)
 	}
 }
 
@@ -88,7 +87,7 @@ func TestAnAnswerThatWasLost(t *testing.T) {
 	ws := newWorkspace()
 	for i := range int64(20) {
 		nodes[i%2].store.lose(i % 4)
-		nodes[i%2].Add(ws, "s", 3)
+		nodes[i%2].Add(ws, 3, named("s"))
 		converge(t, nodes, ws, "s", 3*i, 3*i+3)
 	}
 	for _, n := range nodes {
@@ -103,7 +102,7 @@ func TestTheLastMomentIsCounted(t *testing.T) {
 	n := b.node(newClock(noon), Options{Every: time.Hour})
 	ws := newWorkspace()
 	for i := range int64(20) {
-		n.Add(ws, strconv.FormatInt(i, 10), i+1)
+		n.Add(ws, i+1, named(strconv.FormatInt(i, 10)))
 	}
 	n.stop()
 	for i := range int64(20) {
@@ -120,11 +119,11 @@ func TestManySubjects(t *testing.T) {
 	names := make([]string, 2*together+1)
 	for i := range names {
 		names[i] = strconv.Itoa(i)
-		one.Add(ws, names[i], int64(i+1))
+		one.Add(ws, int64(i+1), named(names[i]))
 	}
 	require.Eventually(t, func() bool {
-		for i, m := range two.Minutes(t.Context(), ws, names) {
-			if !m.Known || m.Used() != int64(i+1) {
+		for i, m := range minutes(t.Context(), two, ws, names...) {
+			if !m.Known || m.Used != int64(i+1) {
 				return false
 			}
 		}
@@ -141,27 +140,27 @@ func TestNATSAway(t *testing.T) {
 	here, there := b.node(c, Options{}), b.node(c, Options{})
 	both := []*node{here, there}
 	ws := newWorkspace()
-	there.Add(ws, "s", 1)
+	there.Add(ws, 1, named("s"))
 	converge(t, both, ws, "s", 0, 1)
 	b.server.Stop()
 	c.advance(40 * time.Second)
-	here.Add(ws, "s", 10)
-	there.Add(ws, "s", 100)
+	here.Add(ws, 10, named("s"))
+	there.Add(ws, 100, named("s"))
 	require.Eventually(t, func() bool { return here.down.Load() && there.down.Load() }, soon, often)
-	m := here.Minutes(t.Context(), ws, []string{"s", "stranger"})
+	m := minutes(t.Context(), here, ws, "s", "stranger")
 	require.True(t, m[0].Known)
-	require.EqualValues(t, 11, m[0].Used())
+	require.EqualValues(t, 11, m[0].Used)
 	require.False(t, m[1].Known, "at once")
 	c.advance(40 * time.Second)
-	here.Add(ws, "s", 1000)
-	m = here.Minutes(t.Context(), ws, []string{"s"})
+	here.Add(ws, 1000, named("s"))
+	m = minutes(t.Context(), here, ws, "s")
 	require.False(t, m[0].Known, "nothing was heard of the others within the minute")
-	require.EqualValues(t, 1010, m[0].Used())
+	require.EqualValues(t, 1010, m[0].Used)
 
 	b.server.Start()
 	b.server.Ensure(b.conn)
 	converge(t, both, ws, "s", 100, 1110)
-	require.True(t, here.Minutes(t.Context(), ws, []string{"stranger"})[0].Known)
+	require.True(t, minutes(t.Context(), here, ws, "stranger")[0].Known)
 	c.advance(22 * time.Second)
 	converge(t, both, ws, "s", 1000, 1000)
 }
@@ -177,14 +176,14 @@ func TestNATSLosesItsMemory(t *testing.T) {
 	total := int64(0)
 	for range 3 {
 		for i, n := range nodes {
-			n.Add(ws, "s", int64(i+1))
+			n.Add(ws, int64(i+1), named("s"))
 			total += int64(i + 1)
 		}
 		converge(t, nodes, ws, "s", 0, total)
 		c.advance(5 * time.Second)
 		nodes[0].store.lose(2)
-		nodes[0].Add(ws, "s", 7)
-		nodes[1].Add(ws, "s", 8)
+		nodes[0].Add(ws, 7, named("s"))
+		nodes[1].Add(ws, 8, named("s"))
 		before := total
 		total += 15
 		b.server.Restart()
@@ -202,13 +201,13 @@ func TestTheStreamIsMadeAnew(t *testing.T) {
 	c := newClock(noon)
 	nodes := []*node{b.node(c, Options{}), b.node(c, Options{})}
 	ws := newWorkspace()
-	nodes[0].Add(ws, "s", 1)
-	nodes[1].Add(ws, "s", 2)
+	nodes[0].Add(ws, 1, named("s"))
+	nodes[1].Add(ws, 2, named("s"))
 	converge(t, nodes, ws, "s", 0, 3)
 	stream, err := b.conn.JetStream().Stream(t.Context(), wire.StreamRate)
 	require.NoError(t, err)
 	require.NoError(t, stream.Purge(t.Context()))
-	nodes[0].Add(ws, "s", 4)
+	nodes[0].Add(ws, 4, named("s"))
 	converge(t, nodes, ws, "s", 3, 7)
 	require.Eventually(t, func() bool { return b.counted(ws, "s") == 7 }, soon, often)
 }
@@ -221,7 +220,7 @@ func TestManyBeginAtOnce(t *testing.T) {
 	var nodes []*node
 	for range 6 {
 		n := b.start(c, Options{})
-		n.Add(ws, "s", 1)
+		n.Add(ws, 1, named("s"))
 		nodes = append(nodes, n)
 	}
 	converge(t, nodes, ws, "s", 1, 6)
@@ -234,12 +233,12 @@ func TestClocksApart(t *testing.T) {
 	for _, off := range []time.Duration{0, 10 * time.Minute, -7 * time.Hour} {
 		now := func() time.Time { return time.Now().Add(off) }
 		n := b.start(nil, Options{Now: now})
-		n.Add(newWorkspace(), "before it knows the clock", 1)
+		n.Add(newWorkspace(), 1, named("before it knows the clock"))
 		nodes = append(nodes, n)
 	}
 	ws := newWorkspace()
 	for _, n := range nodes {
-		n.Add(ws, "s", 5)
+		n.Add(ws, 5, named("s"))
 	}
 	converge(t, nodes, ws, "s", 5, 15)
 }
@@ -250,13 +249,13 @@ func TestAStoreThatHangs(t *testing.T) {
 	n := b.start(newClock(noon), Options{Wait: time.Millisecond, Every: time.Hour})
 	n.store.hang.Store(true)
 	ws := newWorkspace()
-	require.False(t, n.Minutes(t.Context(), ws, []string{"a", "b"})[1].Known)
+	require.False(t, minutes(t.Context(), n, ws, "a", "b")[1].Known)
 	require.True(t, n.down.Load())
-	require.False(t, n.Minutes(t.Context(), ws, []string{"c"})[0].Known)
+	require.False(t, minutes(t.Context(), n, ws, "c")[0].Known)
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
 	n.down.Store(false)
-	require.False(t, n.Minutes(canceled, ws, []string{"a"})[0].Known)
+	require.False(t, minutes(canceled, n, ws, "a")[0].Known)
 	n.store.hang.Store(false)
 }
 
@@ -268,14 +267,14 @@ func TestTooMany(t *testing.T) {
 	n := b.node(c, Options{Held: 64, Every: time.Hour})
 	ws := newWorkspace()
 	for i := range 120 {
-		n.Add(ws, strconv.Itoa(i), 1)
+		n.Add(ws, 1, named(strconv.Itoa(i)))
 	}
 	require.LessOrEqual(t, n.held(), 64)
 	require.EqualValues(t, 1, used(n, ws, "119"))
 	n.stop()
 	epoch, found := b.epoch(), b.subjects()
 	for i := range 120 {
-		require.Contains(t, found, wire.RateIn(epoch, ws, strconv.Itoa(i), minuteOf(slotOf(noon))))
+		require.Contains(t, found, wire.RateIn(epoch, ws, named(strconv.Itoa(i)).Token(), minuteOf(slotOf(noon))))
 	}
 }
 
@@ -286,7 +285,7 @@ func TestIdleCostsNothing(t *testing.T) {
 	n := b.node(c, Options{})
 	ws := newWorkspace()
 	for i := range 50 {
-		n.Add(ws, strconv.Itoa(i), 1)
+		n.Add(ws, 1, named(strconv.Itoa(i)))
 	}
 	require.Eventually(t, func() bool { return b.counted(ws, "49") == 1 }, soon, often)
 	require.GreaterOrEqual(t, n.held(), 50)
@@ -294,10 +293,10 @@ func TestIdleCostsNothing(t *testing.T) {
 	require.Eventually(t, func() bool { return n.held() == 0 }, soon, often)
 	mark := b.sequence(wire.SubjectRateMark)
 	c.advance(2 * renewal)
-	n.Add(ws, "busy", 1)
+	n.Add(ws, 1, named("busy"))
 	require.Eventually(t, func() bool {
 		c.advance(renewal)
-		n.Add(ws, "busy", 1)
+		n.Add(ws, 1, named("busy"))
 		return b.sequence(wire.SubjectRateMark) > mark
 	}, soon, often, "the mark is renewed while something is counted")
 	require.InDelta(t, 1, metricOf(t, n.metrics.epochs), 0)
@@ -310,14 +309,14 @@ func TestTheMinuteBefore(t *testing.T) {
 	c := newClock(noon)
 	first := b.node(c, Options{})
 	ws := newWorkspace()
-	first.Add(ws, "s", 3)
+	first.Add(ws, 3, named("s"))
 	require.Eventually(t, func() bool { return b.counted(ws, "s") == 3 }, soon, often)
 	c.advance(40*time.Second + settles) // into the next minute
 	second := b.node(c, Options{})
 	both := []*node{first, second}
 	converge(t, both, ws, "s", 3, 3)
 	away := Increment{
-		Ref: Ref{ws, "s", minuteOf(slotOf(noon))}, ID: "of another", By: &wire.RateMinute{wire.RateSlots - 1: 4},
+		Ref: Ref{ws, named("s").Token(), minuteOf(slotOf(noon))}, ID: "of another", By: &wire.RateMinute{wire.RateSlots - 1: 4},
 	}
 	require.NoError(t, NewNATS(b.conn).Add(t.Context(), b.epoch(), []Increment{away}))
 	converge(t, both, ws, "s", 3, 7)

@@ -8,40 +8,32 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// BenchmarkAdd adds to a subject that is held.
-func BenchmarkAdd(b *testing.B) {
-	n := newBench(b).node(nil, Options{Every: time.Hour})
-	ws := newWorkspace()
-	n.Add(ws, "rlp_01kb7n0z1v8q5r2m3t4w5x6y7z:key_01kb7n0z1v8q5r2m3t4w5x6y7z:r", 1)
-	b.ReportAllocs()
-	for b.Loop() {
-		n.Add(ws, "rlp_01kb7n0z1v8q5r2m3t4w5x6y7z:key_01kb7n0z1v8q5r2m3t4w5x6y7z:r", 1)
-	}
+// theirs is a name as rate limits have them, of n.
+func theirs(n int) Name {
+	return Name{Kind: 'r', IDs: [...]uuid.UUID{ids.UUID(), {15: byte(n), 14: byte(n >> 8), 13: byte(n >> 16)}, {}}}
 }
 
 // BenchmarkAdmission looks five subjects up and adds to each, as a request does.
 func BenchmarkAdmission(b *testing.B) {
 	n := newBench(b).node(nil, Options{Every: time.Hour})
 	ws := newWorkspace()
-	names := make([]string, 5)
+	asked, names := make([]Asked, 5), make([]Name, 5)
 	for i := range names {
-		names[i] = "rlp_01kb7n0z1v8q5r2m3t4w5x6y7z:key_01kb7n0z1v8q5r2m3t4w5x6y7z:" + strconv.Itoa(i)
+		names[i] = theirs(i)
+		asked[i] = Asked{names[i], 1 << 40}
 	}
-	require.True(b, n.Minutes(b.Context(), ws, names)[4].Known)
+	minutes := n.AppendMinutes(b.Context(), nil, ws, asked)
+	require.True(b, minutes[4].Known)
 	b.ReportAllocs()
 	for b.Loop() {
-		minutes := n.Minutes(b.Context(), ws, names)
-		for i := range names {
-			if minutes[i].Used() < 0 {
-				b.Fatal("less than nothing")
-			}
-			n.Add(ws, names[i], 1)
-		}
+		minutes = n.AppendMinutes(b.Context(), minutes[:0], ws, asked)
+		n.Add(ws, 1, names...)
 	}
 }
 
@@ -50,13 +42,13 @@ func BenchmarkAdmission(b *testing.B) {
 func BenchmarkRound(b *testing.B) {
 	for _, subjects := range []int{100, 1000, 10_000} {
 		b.Run(strconv.Itoa(subjects), func(b *testing.B) {
-			r, names := inUse(b, subjects)
+			r, asked := inUse(b, subjects)
 			ws := newWorkspace()
-			r.Minutes(b.Context(), ws, names)
+			r.AppendMinutes(b.Context(), nil, ws, asked)
 			cpu := cpuTime(b)
 			for b.Loop() {
-				for _, name := range names {
-					r.Add(ws, name, 1)
+				for i := range asked {
+					r.Add(ws, 1, asked[i].Name)
 				}
 				require.NoError(b, r.count(b.Context(), true))
 			}
@@ -67,18 +59,18 @@ func BenchmarkRound(b *testing.B) {
 
 // BenchmarkLook is one round with many subjects in use and nothing new.
 func BenchmarkLook(b *testing.B) {
-	r, names := inUse(b, 1000)
+	r, asked := inUse(b, 1000)
 	ws := newWorkspace()
-	for _, name := range names {
-		r.Add(ws, name, 1)
+	for i := range asked {
+		r.Add(ws, 1, asked[i].Name)
 	}
-	r.Minutes(b.Context(), ws, names)
+	r.AppendMinutes(b.Context(), nil, ws, asked)
 	cpu := cpuTime(b)
 	for b.Loop() {
-		r.Minutes(b.Context(), ws, names)
+		r.AppendMinutes(b.Context(), nil, ws, asked)
 		require.NoError(b, r.count(b.Context(), true))
 	}
-	b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N*len(names)), "cpu-ns/subject")
+	b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N*len(asked)), "cpu-ns/subject")
 }
 
 // cpuTime is what this process has used, with the server in it, in ns.
@@ -88,16 +80,16 @@ func cpuTime(b *testing.B) int64 {
 	return used.Utime.Nano() + used.Stime.Nano()
 }
 
-// inUse is a gateway whose rounds are the caller's, and names of subjects.
-func inUse(b *testing.B, subjects int) (*Rates, []string) {
+// inUse is a gateway whose rounds are the caller's, and subjects.
+func inUse(b *testing.B, subjects int) (*Rates, []Asked) {
 	n := newBench(b).node(nil, Options{Every: time.Hour})
 	n.stop()
 	n.down.Store(true) // nobody waits, as nobody runs
-	names := make([]string, subjects)
-	for i := range names {
-		names[i] = "rlp_01kb7n0z1v8q5r2m3t4w5x6y7z:key_01kb7n0z1v8q5r2m3t4w5x6y7z:" + strconv.Itoa(i)
+	asked := make([]Asked, subjects)
+	for i := range asked {
+		asked[i].Name = theirs(i)
 	}
-	return n.Rates, names
+	return n.Rates, asked
 }
 
 // BenchmarkMemory reports what 100 000 subjects take of the server's memory, each
@@ -124,7 +116,7 @@ func BenchmarkMemory(b *testing.B) {
 				for i := range list {
 					by := used(from + i)
 					list[i] = Increment{ID: "8000123456789abc" + strconv.Itoa(from+i), By: &by, Ref: Ref{
-						ws, "rlp_01kb7n0z1v8q5r2m3t4w5x6y7z:key_01kb7n0z1v8q5r2m3t4w5x6y7z:" + strconv.Itoa(from+i), 29_000_000,
+						ws, theirs(from + i).Token(), 29_000_000,
 					}}
 				}
 				require.NoError(b, s.Add(context.Background(), 1<<47, list))

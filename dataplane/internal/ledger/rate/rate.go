@@ -18,7 +18,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Options are the surroundings and bounds of Rates. Zero bounds mean the
@@ -101,18 +100,23 @@ func New(o Options, registry prometheus.Registerer) *Rates {
 	return r
 }
 
-// Add counts n of a subject, now; nothing when n is not above 0. This gateway's
-// own view has it at once, those of others within a quarter of a second. A
-// subject may have any name.
-func (r *Rates) Add(ws id.Workspace, name string, n int64) {
-	if n <= 0 {
+// Add counts n of each of some subjects, now; nothing when n is not above 0. This
+// gateway's own views have it at once, those of others within a quarter of a
+// second.
+func (r *Rates) Add(ws id.Workspace, n int64, names ...Name) {
+	if n <= 0 || len(names) == 0 {
 		return
 	}
-	ref := subject{ws, name}
+	now := r.opts.Now()
+	for _, name := range names {
+		r.add(subject{ws, name}, n, now)
+	}
+}
+
+func (r *Rates) add(ref subject, n int64, now time.Time) {
 	s := r.shard(ref)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := r.opts.Now()
 	slot := slotOf(r.there(now))
 	v := r.hold(s, ref, slot)
 	v.added = now
@@ -140,7 +144,7 @@ func (r *Rates) hold(s *shard, ref subject, slot int64) *view {
 		if len(s.views) >= (r.opts.Held+parts-1)/parts {
 			r.letGo(s)
 		}
-		v = &view{shard: s, ws: ref.ws, token: wire.RateToken(ref.name), head: slot, looks: uint8(len(s.views))}
+		v = &view{shard: s, ws: ref.ws, token: ref.name.Token(), head: slot, looks: uint8(len(s.views))}
 		s.views[ref] = v
 	}
 	return v

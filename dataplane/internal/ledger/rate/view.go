@@ -9,12 +9,6 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
-// subject names what is counted.
-type subject struct {
-	ws   id.Workspace
-	name string
-}
-
 // view is what is known of a subject: for each slot that may count, what the
 // store has of all gateways, and what this one adds. Its shard's lock guards it.
 type view struct {
@@ -35,6 +29,17 @@ type view struct {
 	sent   [slots]uint32 // the part of own that is in base
 	floor  *[slots]int64 // what was known of an epoch that was lost: no less was used
 	flying []*flight     // sent, with an answer still to come
+
+	sums sums
+}
+
+// sums are what the slots come to, for as long as nothing but use of the present
+// one changes them.
+type sums struct {
+	ok     bool
+	slot   int64 // the present one
+	used   int64
+	newest int64 // the last that has something
 }
 
 // resends is for how long an increment is sent again under its name, within the
@@ -83,6 +88,7 @@ func (v *view) reach(slot int64) {
 
 // clear forgets every count.
 func (v *view) clear(slot int64) {
+	v.sums.ok = false
 	v.base, v.own, v.sent = [slots]int64{}, [slots]uint32{}, [slots]uint32{}
 	v.floor, v.flying, v.head = nil, nil, slot
 }
@@ -96,20 +102,54 @@ func (v *view) add(slot, n int64) {
 	if v.floor != nil {
 		v.floor[i] += n
 	}
+	if v.sums.ok = v.sums.ok && v.sums.slot == slot; v.sums.ok {
+		v.sums.used += n
+		v.sums.newest = max(v.sums.newest, slot)
+	}
 }
 
 // minute is what was used up to now, which is in a slot that ends after left.
-func (v *view) minute(slot int64, left time.Duration) (m Minute) {
+func (v *view) minute(slot int64, left time.Duration, limit int64) Minute {
 	v.reach(slot)
-	m.left = left
-	oldest := slot - back
-	for at := max(oldest, v.head-slots+1); at <= v.head; at++ {
-		n := v.at(index(at))
-		m.counts[min(at-oldest, slots-1)] += n
-		m.used += n
+	if !v.sums.ok || v.sums.slot != slot {
+		v.sum(slot)
+	}
+	m := Minute{Used: v.sums.used}
+	if m.Used > 0 {
+		m.Clears = left + time.Duration(place(v.sums.newest, slot))*wire.RateSlot
+	}
+	if m.Used >= limit && limit > 0 {
+		c := v.counted(slot)
+		m.Wait = c.until(limit, m.Used, left)
 	}
 	return m
 }
+
+// sum works out the sums.
+func (v *view) sum(slot int64) {
+	v.sums = sums{ok: true, slot: slot}
+	for at := v.oldest(slot); at <= v.head; at++ {
+		if n := v.at(index(at)); n > 0 {
+			v.sums.used += n
+			v.sums.newest = at
+		}
+	}
+}
+
+// counted is what each slot has.
+func (v *view) counted(slot int64) (c counted) {
+	for at := v.oldest(slot); at <= v.head; at++ {
+		c[place(at, slot)] += v.at(index(at))
+	}
+	return c
+}
+
+// oldest is the first slot that counts.
+func (v *view) oldest(slot int64) int64 { return max(slot-back, v.head-slots+1) }
+
+// place is where a slot is among those that count. What is ahead of its time goes
+// with the last.
+func place(at, slot int64) int64 { return min(at-slot+back, slots-1) }
 
 func (v *view) at(i int) int64 {
 	n := v.base[i] + int64(v.own[i]-v.sent[i])
@@ -123,6 +163,7 @@ func (v *view) at(i int) int64 {
 // a server that is behind does not take back what is known.
 func (v *view) take(now, minute int64, counts *wire.RateMinute) {
 	v.reach(now)
+	v.sums.ok = false
 	first := minute * int64(wire.RateSlots)
 	for k, n := range counts {
 		slot := first + int64(k)
@@ -147,6 +188,7 @@ func (v *view) landed(f *flight) {
 		return
 	}
 	v.flying = slices.Delete(v.flying, at, at+1)
+	v.sums.ok = false
 	first := f.minute * int64(wire.RateSlots)
 	for k, n := range f.by {
 		if slot := first + int64(k); n > 0 && v.holds(slot) {
@@ -198,7 +240,7 @@ func (v *view) renew() {
 		floor[i] = v.at(i)
 	}
 	v.base, v.sent = [slots]int64{}, [slots]uint32{}
-	v.floor, v.flying = floor, nil
+	v.floor, v.flying, v.sums.ok = floor, nil, false
 }
 
 // shift moves what was added by some slots, when the store's clock is first
@@ -210,4 +252,5 @@ func (v *view) shift(by int64) {
 		v.own[index(int64(i)+by)] = own[i]
 	}
 	v.head += by
+	v.sums.ok = false
 }

@@ -35,12 +35,15 @@ const DeleteMarkers = time.Hour
 
 // RateDuplicates is for how long the names of increments of rates are known. They
 // are many, and take more of the servers' memory than the counters do.
-const RateDuplicates = 30 * time.Second
+const RateDuplicates = 20 * time.Second
+
+// rateAge is for how long a counter of rates is kept after its last increment: a
+// minute and a slot, and as much as servers may differ.
+const rateAge = 70 * time.Second
 
 const (
 	pinMarkers = time.Minute
 	duplicates = 2 * time.Minute
-	rateAge    = 2 * time.Minute
 	jobAge     = 30 * 24 * time.Hour
 	usageBytes = 8 << 30
 )

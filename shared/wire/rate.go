@@ -42,10 +42,11 @@ type RateMinute [RateSlots]int64
 // room, and the whole minute is one number.
 const rateDigits = 10
 
-// Text is m as one number, the first slot in its last ten digits.
+// Text is m as one number, the last slot in its last ten digits: what is added
+// late in a minute, and stays with the counter, is short.
 func (m *RateMinute) Text() string {
 	var b []byte
-	for i := len(m) - 1; i >= 0; i-- {
+	for i := range m {
 		switch {
 		case len(b) > 0:
 			b = appendPadded(b, m[i])
@@ -70,7 +71,7 @@ func appendPadded(b []byte, n int64) []byte {
 }
 
 // ParseRate reads the value of a counter that counts a RateMinute. What is
-// beyond the last slot is none of it; less than nothing is nothing.
+// beyond the first slot is none of it; less than nothing is nothing.
 func ParseRate(value string) (RateMinute, error) {
 	var m RateMinute
 	if digits := strings.TrimPrefix(value, "-"); digits == "" || strings.Trim(digits, "0123456789") != "" {
@@ -79,7 +80,7 @@ func ParseRate(value string) (RateMinute, error) {
 	if value[0] == '-' {
 		return m, nil
 	}
-	for i := 0; i < len(m) && value != ""; i++ {
+	for i := len(m) - 1; i >= 0 && value != ""; i-- {
 		cut := max(0, len(value)-rateDigits)
 		m[i] = amount(value[cut:])
 		value = value[:cut]

@@ -13,11 +13,12 @@ import (
 
 func TestRateMinuteIsOneNumber(t *testing.T) {
 	for text, want := range map[string]RateMinute{
-		"0":                     {},
-		"7":                     {7},
-		"10000000000":           {0, 1},
-		"200000000000000000003": {3, 0, 2},
-		"99999999990000000001":  {1, 9999999999},
+		"0":                            {},
+		"7":                            {29: 7},
+		"10000000000":                  {28: 1},
+		"200000000000000000003":        {27: 2, 29: 3},
+		"99999999990000000001":         {28: 9999999999, 29: 1},
+		"5" + strings.Repeat("0", 290): {0: 5},
 	} {
 		got, err := ParseRate(text)
 		require.NoError(t, err)
@@ -55,7 +56,7 @@ func TestRateBeyondItsRange(t *testing.T) {
 	require.Zero(t, got)
 	got, err = ParseRate(strings.Repeat("9", 2*rateDigits*RateSlots))
 	require.NoError(t, err)
-	require.EqualValues(t, 9_999_999_999, got[RateSlots-1])
+	require.EqualValues(t, 9_999_999_999, got[0])
 	epoch, err := ParseRateMark([]byte(`{"val":"41"}`))
 	require.NoError(t, err)
 	require.Equal(t, uint64(41), epoch)

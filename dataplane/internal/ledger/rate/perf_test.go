@@ -93,16 +93,21 @@ func inUse(b *testing.B, subjects int) (*Rates, []Asked) {
 }
 
 // BenchmarkMemory reports what 100 000 subjects take of the server's memory, each
-// used in one slot, and each used throughout the minute.
+// used in one slot, and each used throughout the minute, the last slot at its end.
 func BenchmarkMemory(b *testing.B) {
 	const subjects = 100_000
-	for name, used := range map[string]func(i int) wire.RateMinute{
-		"once": func(i int) (m wire.RateMinute) { m[i%wire.RateSlots] = 1000; return m },
-		"throughout": func(i int) (m wire.RateMinute) {
-			for k := range m {
-				m[k] = int64(i)
+	for name, used := range map[string]func(i int) []wire.RateMinute{
+		"once": func(i int) []wire.RateMinute {
+			var one wire.RateMinute
+			one[i%wire.RateSlots] = 1000
+			return []wire.RateMinute{one}
+		},
+		"throughout": func(i int) []wire.RateMinute {
+			all := make([]wire.RateMinute, 2)
+			for k := range all[0] {
+				all[k/(wire.RateSlots-1)][k] = int64(i)
 			}
-			return m
+			return all
 		},
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -111,16 +116,21 @@ func BenchmarkMemory(b *testing.B) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			for from := 0; from < subjects; from += together {
-				list := make([]Increment, min(together, subjects-from))
-				for i := range list {
-					by := used(from + i)
-					list[i] = Increment{ID: "8000123456789abc" + strconv.Itoa(from+i), By: &by, Ref: Ref{
-						ws, theirs(from + i).Token(), 29_000_000,
-					}}
-				}
+			var list []Increment
+			send := func() {
 				require.NoError(b, s.Add(context.Background(), 1<<47, list))
+				list = nil
 			}
+			for i := range subjects {
+				subject := Ref{ws, theirs(i).Token(), 29_000_000}
+				for k, by := range used(i) {
+					list = append(list, Increment{ID: "8000123456789abc" + strconv.Itoa(2*i+k), By: &by, Ref: subject})
+				}
+				if len(list) >= together {
+					send()
+				}
+			}
+			send()
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			for b.Loop() {

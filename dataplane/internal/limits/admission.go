@@ -97,8 +97,8 @@ func newAdmission(g *Gate, c *call.Call, p *call.Principal, v *policy.View, step
 	return a
 }
 
-// release gives an admission to the next request, once nobody asks it anything.
-func (a *admission) release() {
+// recycle gives an admission to the next request, once nobody asks it anything.
+func (a *admission) recycle() {
 	*a = admission{
 		rules: a.rules[:0], checks: a.checks[:0], took: a.took[:0], counted: a.counted[:0], rails: a.rails[:0],
 		books: books{accounts: a.books.accounts[:0], totals: a.books.totals[:0]},
@@ -122,7 +122,7 @@ func (a *admission) admit(ctx context.Context) (call.Grant, error) {
 	defer func() {
 		if !passed {
 			a.undo()
-			a.release()
+			a.recycle()
 		}
 	}()
 	a.look(ctx)

@@ -44,7 +44,7 @@ func (g *grant) Settle(used meter.Usage, c meter.Cost, own bool) {
 	}
 	a := g.of
 	g.of = nil
-	defer a.release()
+	defer a.recycle()
 	a.settle(used.InputTotal()+used.OutputTotal(), c, own)
 }
 

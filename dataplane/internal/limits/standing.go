@@ -18,7 +18,7 @@ var anyFree = &decide.Step{Model: &catalog.Model{ID: catalog.FreeSuffix}}
 // its requests. It takes nothing. What only taking tells is not known.
 func (g *Gate) Standing(ctx context.Context, k policy.Key, v *policy.View, now time.Time) call.Standing {
 	a := newAdmission(g, &call.Call{Received: now}, &call.Principal{Key: k}, v, anyFree)
-	defer a.release()
+	defer a.recycle()
 	a.look(ctx)
 	s := call.Standing{SoftBlocked: k.Limits != nil && k.Limits.SoftBlocked}
 	used := g.Ledger.AppendTotals(ctx, nil, a.ws, []wire.Account{wire.KeyAccount(a.key)}, now)[0]

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/gjson"
 
@@ -115,22 +116,22 @@ func post(ctx context.Context, p *harness.Platform, gateway int, key client.Key,
 func logged(t *testing.T, p *harness.Platform, want int64) []gjson.Result {
 	t.Helper()
 	var entries []gjson.Result
-	require.Eventually(t, func() bool {
-		entries = entries[:0]
+	read := func(c *assert.CollectT) {
+		var found []gjson.Result
 		for cursor := ""; ; {
 			answer, err := p.Manage(t.Context(), http.MethodGet, "/v1/logs?limit=250&outcome=success"+cursor, nil)
-			if err != nil {
-				return false
-			}
-			entries = append(entries, answer.Get("data").Array()...)
+			require.NoError(c, err)
+			found = append(found, answer.Get("data").Array()...)
 			next := answer.Get("next_cursor").Str
 			if next == "" {
-				return int64(len(entries)) >= want
+				break
 			}
 			cursor = "&cursor=" + next
 		}
-	}, time.Minute, 200*time.Millisecond, "the log has %d of %d requests", len(entries), want)
-	require.Len(t, entries, int(want), "requests in the log")
+		require.EqualValues(c, want, len(found), "requests in the log")
+		entries = found
+	}
+	require.EventuallyWithT(t, read, 2*time.Minute, 200*time.Millisecond)
 	return entries
 }
 

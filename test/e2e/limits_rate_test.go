@@ -64,6 +64,9 @@ func press(t *testing.T, limits string) []time.Time {
 		case answer.Status == http.StatusOK:
 			ok.Add(1)
 			return false, nil
+		case answer.Status == http.StatusServiceUnavailable && answer.Get("error.retryable").Bool(): // as slow as that
+			rest(ctx, 1500*time.Millisecond)
+			return false, nil
 		case answer.Status != http.StatusTooManyRequests || answer.Get("error.policy_id").Str != policy:
 		case answer.Get("error.reason").Str == "policy_requests_per_minute" && answer.Header.Get("Retry-After") != "",
 			answer.Get("error.reason").Str == "policy_unavailable": // the machine was too slow for an answer in time

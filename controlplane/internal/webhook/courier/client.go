@@ -82,7 +82,13 @@ func (c *Client) send(ctx context.Context, s webhook.Shipment, at time.Time) (st
 		webhook.HeaderSignature: {webhook.Sign(s.Body, at, s.Secrets...)},
 		webhook.HeaderEventID:   {s.Event.String()}, webhook.HeaderEventType: {string(s.Type)},
 	}
-	response, err := c.transport.RoundTrip(request) // no client, which would follow redirects
+	transport := c.transport.Clone()
+	// With the attempt's own context: the transport's lets it go on when the attempt
+	// is over, to one after the other of as many addresses as a name has.
+	transport.DialContext = func(_ context.Context, network, hostPort string) (net.Conn, error) {
+		return c.dial(ctx, network, hostPort)
+	}
+	response, err := transport.RoundTrip(request) // no client, which would follow redirects
 	if err != nil {
 		return 0, err
 	}
@@ -95,7 +101,8 @@ func (c *Client) send(ctx context.Context, s webhook.Shipment, at time.Time) (st
 
 // dial looks the host up and connects to one of its addresses. A host of which
 // one address may not be reached is not reached at all: who answers with such a
-// mix is trying.
+// mix is trying. The connection is of use until ctx ends: of one whose protocol the
+// receiver switches the transport lets go, and nothing else would end a read.
 func (c *Client) dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {
@@ -108,10 +115,13 @@ func (c *Client) dial(ctx context.Context, network, hostPort string) (net.Conn, 
 	var last error
 	for _, a := range addresses {
 		conn, err := c.dialer.DialContext(ctx, network, net.JoinHostPort(a.String(), port))
-		if err == nil || ctx.Err() != nil {
-			return conn, err
+		if err == nil {
+			context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+			return conn, nil
 		}
-		last = err
+		if last = err; ctx.Err() != nil {
+			break
+		}
 	}
 	return nil, last
 }

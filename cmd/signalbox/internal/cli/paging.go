@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -67,7 +68,7 @@ func limitFlag(c *cobra.Command) *int {
 // change are the flags of every command that changes something.
 type change struct {
 	wait           time.Duration
-	idempotencyKey string
+	idempotencyKey string // as given, else one of this invocation alone
 }
 
 func changeFlags(c *cobra.Command) *change {
@@ -86,7 +87,14 @@ func (f *change) waitFor() *string {
 	return &text
 }
 
-func (f *change) key() *string { return optional(f.idempotencyKey) }
+// key is --idempotency-key, else one of this invocation's own: what sends the call
+// again, when a connection breaks, does not have it carried out twice.
+func (f *change) key() *string {
+	if f.idempotencyKey == "" {
+		f.idempotencyKey = rand.Text()
+	}
+	return &f.idempotencyKey
+}
 
 // optional is nil for what was not given.
 func optional(text string) *string {

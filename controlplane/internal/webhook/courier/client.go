@@ -18,7 +18,7 @@ import (
 
 // The bounds of an attempt.
 const (
-	Within        = 10 * time.Second // all of it
+	within        = 10 * time.Second // all of it
 	connectWithin = 4 * time.Second  // to one address
 	maxHeader     = 16 << 10
 	maxBody       = 4 << 10 // of the answer, which nobody sees
@@ -47,7 +47,7 @@ func NewClient(o ClientOptions) *Client {
 	c := &Client{o: o}
 	c.dialer = net.Dialer{Timeout: connectWithin, KeepAlive: -1, ControlContext: c.control}
 	c.transport = &http.Transport{
-		DialContext: c.dial, DisableKeepAlives: true, DisableCompression: true, TLSHandshakeTimeout: Within,
+		DialContext: c.dial, DisableKeepAlives: true, DisableCompression: true, TLSHandshakeTimeout: within,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots},
 		MaxResponseHeaderBytes: maxHeader,
 	}
@@ -58,7 +58,7 @@ var errForbidden = errors.New("the address may not be reached")
 
 // Send implements webhook.Sender.
 func (c *Client) Send(ctx context.Context, s webhook.Shipment) webhook.Attempt {
-	ctx, cancel := context.WithTimeout(ctx, Within)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	a := webhook.Attempt{At: c.o.Now().UTC().Truncate(time.Microsecond)}
 	began := time.Now() // a duration, which an injected clock does not have

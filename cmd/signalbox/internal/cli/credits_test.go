@@ -68,10 +68,14 @@ func TestALostAnswerDoublesNothing(t *testing.T) {
 	require.NotContains(t, term.run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key", "nobody was there to do it")
 }
 
-// What stands before the control plane does not know what became of a call.
-func TestAnAnswerOfSomebodyElseIsNone(t *testing.T) {
-	status := http.StatusGatewayTimeout
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+// What stands before the control plane does not know what became of a call, nor
+// does the control plane while the call is under way.
+func TestAnAnswerThatLeavesOpenWhatBecameOfTheCall(t *testing.T) {
+	status, after := http.StatusGatewayTimeout, ""
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", after)
+		w.WriteHeader(status)
+	}))
 	defer proxy.Close()
 	run := func(args ...string) result {
 		var out, errs bytes.Buffer
@@ -83,6 +87,10 @@ func TestAnAnswerOfSomebodyElseIsNone(t *testing.T) {
 	topUp := []string{"credits", "top-up", "5", "--workspace", "ws_x", "--idempotency-key", "mine"}
 	require.Contains(t, run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key mine\n")
 	require.NotContains(t, run("credits", "show").is(cli.ExitUnavailable).err, "--idempotency-key")
+	status = http.StatusConflict
+	require.NotContains(t, run(topUp...).is(cli.ExitConflict).err, "--idempotency-key", "it is refused")
+	after = "1"
+	require.Contains(t, run(topUp...).is(cli.ExitConflict).err, "--idempotency-key mine\n")
 	status = http.StatusServiceUnavailable
 	require.NotContains(t, run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key", "of the control plane: it did nothing")
 }

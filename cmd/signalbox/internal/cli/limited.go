@@ -11,7 +11,7 @@ import (
 
 // limited turns answers that do not come from the generated client as they are
 // needed into failures: a 429, which says in a header when to try again, and none
-// at all of the control plane to what has an Idempotency-Key.
+// of the control plane to what has an Idempotency-Key.
 type limited struct{ http *http.Client }
 
 func (l limited) Do(r *http.Request) (*http.Response, error) {
@@ -20,13 +20,8 @@ func (l limited) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, lost(err, key)
 	}
-	switch response.StatusCode {
-	case http.StatusTooManyRequests:
-	case http.StatusBadGateway, http.StatusGatewayTimeout: // of what stands before the control plane
-		if key == "" {
-			return response, nil
-		}
-	default:
+	limits, open := response.StatusCode == http.StatusTooManyRequests, key != "" && undecided(response)
+	if !limits && !open {
 		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -35,10 +30,23 @@ func (l limited) Do(r *http.Request) (*http.Response, error) {
 		return nil, lost(err, key)
 	}
 	no := refused(response.StatusCode, body)
-	if response.StatusCode != http.StatusTooManyRequests {
-		return nil, lost(no, key)
+	if limits {
+		return nil, later(no, response.Header)
 	}
-	return nil, later(no, response.Header)
+	return nil, lost(no, key)
+}
+
+// undecided reports whether an answer leaves open what became of the call: one of
+// what stands before the control plane, or that the call is still under way, which
+// is said when a connection broke and it was sent again.
+func undecided(r *http.Response) bool {
+	switch r.StatusCode {
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return true
+	case http.StatusConflict:
+		return r.Header.Get("Retry-After") != ""
+	}
+	return false
 }
 
 // unanswered is a call of which nobody knows whether it was carried out. With its

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/allowance"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/books"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
@@ -35,11 +36,13 @@ type accounts struct {
 	elector *postgres.Elector
 	watch   *allowance.Watch
 	audit   *books.Audit
+	alerts  *budgetalert.Watcher // whose looks at what it took in every control plane has
 }
 
 func (a *App) newAccounts(mutator *deploy.Mutator) *accounts {
 	return &accounts{
 		elector: postgres.NewAccountsElector(a.db, a.deps.Log),
+		alerts:  a.watcher,
 		audit:   books.NewAudit(postgres.NewBooks(a.db), a.deps.Now, a.deps.Log),
 		watch: allowance.NewWatch(allowance.WatchDeps{
 			System: a.db.System(), Directory: postgres.NewAllowanceDirectory(), Store: postgres.NewAllowanceStore(), Mutator: mutator,
@@ -54,6 +57,7 @@ func (w *accounts) Run(ctx context.Context) error {
 		works, ctx := errgroup.WithContext(ctx)
 		works.Go(func() error { return w.watch.Run(ctx) })
 		works.Go(func() error { return w.audit.Run(ctx) })
+		works.Go(func() error { return w.alerts.RunSweeps(ctx) })
 		return works.Wait()
 	})
 }

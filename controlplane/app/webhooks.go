@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/postgres"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook/courier"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -59,7 +60,7 @@ func (a *App) newWatcher(ids *id.Source) *budgetalert.Watcher {
 }
 
 // webhookSecrets is what keeps the secrets of webhooks under the present key.
-func (a *App) webhookSecrets() *webhook.Resealer {
+func (a *App) webhookSecrets() reseal.Part {
 	return webhook.NewResealer(webhook.ResealerDeps{
 		System: a.db.System(), Seals: postgres.NewWebhookSeals(), Runner: a.db.Runner(), Renewal: postgres.NewWebhookStore(),
 	})

@@ -51,8 +51,9 @@ var between = []string{"claude", "openai", "turns"}
 
 // aggregates are the packages of the control plane that the store serves.
 var aggregates = []string{
-	"apikey", "audit", "authn", "authz", "autorouting", "byok", "checks", "credential", "department", "deploy", "effective", "gateway", "idempotency",
-	"managementkey", "outbox", "override", "page", "profile", "publication", "publish", "ratelimit", "reseal", "rollout", "routing", "settings", "usage", "workspace",
+	"allowance", "apikey", "audit", "authn", "authz", "autorouting", "books", "budget", "budgetalert", "byok", "checks", "credential", "department",
+	"deploy", "dynamicroute", "effective", "gateway", "guardrail", "idempotency", "managementkey", "outbox", "override", "page", "preset", "profile",
+	"publication", "publish", "ratelimit", "reseal", "rollout", "routing", "settings", "spending", "usage", "wallet", "webhook", "workspace",
 }
 
 func walls() []wall {

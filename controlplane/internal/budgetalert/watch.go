@@ -23,10 +23,6 @@ const (
 	// that time.
 	lookEvery  = time.Second
 	retryAfter = 5 * time.Second
-	// sweepEvery is how often everybody who spends is looked at, for what a control
-	// plane took in and died before it looked.
-	sweepEvery = 5 * time.Minute
-	sweepBatch = 500
 	keysAtOnce = 200 // looked at by themselves; beyond, all of the workspace's
 	daysAtOnce = 16
 	// lateMost is how long after its day what was spent still tells, as when usage
@@ -92,15 +88,9 @@ func (w *Watcher) Touch(ws id.Workspace, key id.Key, spent time.Time) {
 
 // Run looks until ctx ends.
 func (w *Watcher) Run(ctx context.Context) error {
-	swept, failing := time.Time{}, false
+	failing := false
 	for ctx.Err() == nil {
-		var err error
-		if now := w.d.Now(); now.Sub(swept) >= sweepEvery {
-			if err = w.Sweep(ctx); err == nil {
-				swept = now
-			}
-		}
-		err = cmp.Or(w.Look(ctx), err)
+		err := w.Look(ctx)
 		if err != nil && ctx.Err() == nil && !failing {
 			w.d.Log.Warn("budgets are not watched, it is tried again", slog.Any("error", err))
 		}
@@ -157,40 +147,6 @@ func (w *Watcher) moments(t *touch) []time.Time {
 		}
 	}
 	return list
-}
-
-// Sweep looks at everybody who spent something today, and removes old alerts. One
-// that cannot be looked at keeps no other from it.
-func (w *Watcher) Sweep(ctx context.Context) error {
-	now := w.d.Now().UTC()
-	var first error
-	var after id.Workspace
-	for {
-		var list []id.Workspace
-		err := w.d.System.Read(ctx, func(ctx context.Context) (err error) {
-			list, err = w.d.Spenders.Spenders(ctx, now, after, sweepBatch)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		for _, ws := range list {
-			if err := w.workspace(ctx, ws, nil, true, []time.Time{now}); err != nil {
-				first = cmp.Or(first, err)
-			}
-			if ctx.Err() != nil {
-				return first
-			}
-		}
-		if len(list) < sweepBatch {
-			break
-		}
-		after = list[len(list)-1]
-	}
-	return cmp.Or(first, w.d.System.InTx(ctx, func(ctx context.Context) error {
-		_, err := w.d.Spenders.Sweep(ctx, now.Add(-Kept), sweepBatch)
-		return err
-	}))
 }
 
 // workspace tells of what is reached in the windows of moments. Most looks find

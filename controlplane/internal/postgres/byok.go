@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/hex"
 	"time"
 
 	"github.com/google/uuid"
@@ -13,7 +12,6 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
-	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
 type byokRow struct {
@@ -176,38 +174,23 @@ type BYOKSeals struct{}
 // NewBYOKSeals returns a reader that works in the transaction of its context.
 func NewBYOKSeals() *BYOKSeals { return &BYOKSeals{} }
 
-// sealedBy is what begins a sealed key, in hex: the mark of the key that sealed.
-const sealedBy = "encode(substring(sealed FROM 1 FOR 5), 'hex')"
+// byokSealsSQL are all credentials, each with its seal's mark.
+var byokSealsSQL = "SELECT workspace_id, " + markOf("sealed") + " AS mark FROM byok_credentials"
 
-// Stale implements byok.Seals.
+// Stale implements reseal.Seals.
 func (*BYOKSeals) Stale(ctx context.Context, marks [][]byte) ([]id.Workspace, error) {
-	current := make(textArray, len(marks))
-	for i, mark := range marks {
-		current[i] = hex.EncodeToString(mark)
-	}
 	var rows []uuid.UUID
-	err := system(ctx).Raw("SELECT DISTINCT workspace_id FROM byok_credentials WHERE "+sealedBy+" <> ALL (?) ORDER BY 1", current).Scan(&rows).Error
+	err := staleSeals(ctx, byokSealsSQL, "workspace_id", marks, &rows)
 	list := make([]id.Workspace, len(rows))
 	for i, ws := range rows {
 		list[i] = id.FromUUID[id.WorkspaceKind](ws)
 	}
-	return list, translate(err, "look for old seals")
+	return list, err
 }
 
-// Count implements byok.Seals.
+// Count implements reseal.Seals.
 func (*BYOKSeals) Count(ctx context.Context) (reseal.Count, error) {
-	var rows []struct {
-		Mark  string
-		Count int
-	}
-	err := system(ctx).Raw("SELECT " + sealedBy + " AS mark, count(*) AS count FROM byok_credentials GROUP BY 1").Scan(&rows).Error
-	count := make(reseal.Count, len(rows))
-	for _, r := range rows {
-		mark, _ := hex.DecodeString(r.Mark) // Postgres wrote it
-		key, _ := seal.SealedBy(mark)
-		count[key] += r.Count
-	}
-	return count, translate(err, "count seals")
+	return countSeals(ctx, byokSealsSQL)
 }
 
 // idsOf reads what id.Texts wrote; nil when empty, as the domain has it. What
@@ -225,8 +208,8 @@ func idsOf[K id.Kind](texts textArray) []id.ID[K] {
 }
 
 var (
-	_ byok.Store        = (*BYOKStore)(nil)
-	_ byok.Directory    = (*BYOKStore)(nil)
-	_ workspace.Revoker = (*BYOKStore)(nil)
-	_ byok.Seals        = (*BYOKSeals)(nil)
+	_ byok.Store                 = (*BYOKStore)(nil)
+	_ byok.Directory             = (*BYOKStore)(nil)
+	_ workspace.Revoker          = (*BYOKStore)(nil)
+	_ reseal.Seals[id.Workspace] = (*BYOKSeals)(nil)
 )

@@ -53,8 +53,8 @@ func NewRolloutElector(db *DB, log *slog.Logger) *Elector {
 	return &Elector{db: db, lock: rolloutLock, log: log.With(slog.String("leads", "rollouts")), silence: silentFor}
 }
 
-// NewAccountsElector returns an elector over db of who watches standings and
-// compares the books.
+// NewAccountsElector returns an elector over db of who watches standings, compares
+// the books and looks for alerts that were missed.
 func NewAccountsElector(db *DB, log *slog.Logger) *Elector {
 	return &Elector{db: db, lock: accountsLock, log: log.With(slog.String("leads", "accounts")), silence: silentFor}
 }

@@ -211,6 +211,23 @@ func TestASweepNoticesWhatWasMissed(t *testing.T) {
 	}
 }
 
+// What was missed at the end of a window is noticed for a while after it.
+func TestASweepNoticesWhatWasMissedBeforeMidnight(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	s.limited(t, created, policy.Daily, usd, budget.Target{})
+	s.spends(t, created.Workspace.ID, wire.AccountWorkspace, usd, 0)
+	day := s.clock.now().UTC().Truncate(24 * time.Hour)
+	s.clock.advance(day.AddDate(0, 0, 1).Add(time.Hour).Sub(s.clock.now()))
+	require.NoError(t, s.watcher().Sweep(t.Context()))
+	require.Empty(t, s.alerts(t, created.Workspace.ID), "it is long over")
+	s.clock.advance(-55 * time.Minute)
+	require.NoError(t, s.watcher().Sweep(t.Context()))
+	told := s.alerts(t, created.Workspace.ID)
+	require.Len(t, told, 2)
+	require.Equal(t, day, told[0].WindowStart)
+}
+
 // What was spent at the end of a window is told of after it, when it was stored
 // only then; what is long over is not.
 func TestUsageOverMidnightTells(t *testing.T) {

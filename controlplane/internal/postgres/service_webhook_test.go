@@ -77,10 +77,13 @@ func (n namedAs) LookupNetIP(context.Context, string, string) ([]netip.Addr, err
 }
 
 func (s *services) hooks(open bool, resolver webhook.Resolver) *webhook.Service {
+	return s.hooksWith(open, resolver, courier.NewClient(courier.ClientOptions{Resolver: resolver, Now: s.clock.now, Open: open}))
+}
+
+func (s *services) hooksWith(open bool, resolver webhook.Resolver, sender webhook.Sender) *webhook.Service {
 	return webhook.NewService(webhook.Deps{
 		Runner: s.db.Runner(), Store: NewWebhookStore(), Directory: NewWebhookStore(), Deliveries: NewDeliveryStore(), Mutator: s.mutator,
-		Auditor: NewAuditStore(), Vault: s.keyring, Resolver: resolver, IDs: testIDs, Rand: rand.Reader, Now: s.clock.now, Open: open,
-		Sender: courier.NewClient(courier.ClientOptions{Resolver: resolver, Now: s.clock.now, Open: open}),
+		Auditor: NewAuditStore(), Vault: s.keyring, Resolver: resolver, IDs: testIDs, Rand: rand.Reader, Now: s.clock.now, Open: open, Sender: sender,
 	})
 }
 
@@ -318,6 +321,19 @@ func TestDisabledWebhooksGetNothing(t *testing.T) {
 	var left int
 	require.NoError(t, owned.QueryRowContext(t.Context(), "SELECT count(*) FROM webhook_deliveries").Scan(&left))
 	require.Zero(t, left)
+}
+
+// Who goes away before the answer has tested a webhook too, and it is audited.
+func TestATestIsAuditedWhoeverWaitsForIt(t *testing.T) {
+	s := openServices(t)
+	created := s.create(t, "acme")
+	ctx, cancel := context.WithCancel(t.Context())
+	hooks := s.hooksWith(true, noNames{}, dying{cancel})
+	w, _ := s.hook(t, hooks, created, "https://192.0.2.1/")
+	_, _, err := hooks.Test(ctx, w.Workspace, w.ID, byMember(created.Owner))
+	require.NoError(t, err)
+	require.ErrorIs(t, ctx.Err(), context.Canceled)
+	require.Equal(t, "webhook.test", s.lastEvent(t, w.Workspace).Action)
 }
 
 func TestWebhooksGoWithTheirWorkspace(t *testing.T) {

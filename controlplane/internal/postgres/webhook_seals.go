@@ -2,14 +2,12 @@ package postgres
 
 import (
 	"context"
-	"encoding/hex"
 
 	"github.com/google/uuid"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/secret/seal"
 )
 
 // WebhookSeals looks over all workspaces for what an old key sealed, as the
@@ -20,38 +18,23 @@ type WebhookSeals struct{}
 func NewWebhookSeals() *WebhookSeals { return &WebhookSeals{} }
 
 // webhookSealsSQL are all secrets of webhooks, each with its seal's mark.
-const webhookSealsSQL = `SELECT w.workspace_id, w.id, encode(substring(s.sealed FROM 1 FOR 5), 'hex') AS mark
+var webhookSealsSQL = "SELECT w.workspace_id, w.id, " + markOf("s.sealed") + ` AS mark
 	FROM webhooks w CROSS JOIN LATERAL (VALUES (w.sealed), (w.previous)) s (sealed) WHERE s.sealed IS NOT NULL`
 
-// Stale implements webhook.Seals.
+// Stale implements reseal.Seals.
 func (*WebhookSeals) Stale(ctx context.Context, marks [][]byte) ([]webhook.Place, error) {
-	current := make(textArray, len(marks))
-	for i, mark := range marks {
-		current[i] = hex.EncodeToString(mark)
-	}
 	var rows []struct{ WorkspaceID, ID uuid.UUID }
-	err := system(ctx).Raw("SELECT DISTINCT workspace_id, id FROM ("+webhookSealsSQL+") s WHERE mark <> ALL (?) ORDER BY 1, 2", current).Scan(&rows).Error
+	err := staleSeals(ctx, webhookSealsSQL, "workspace_id, id", marks, &rows)
 	list := make([]webhook.Place, len(rows))
 	for i, r := range rows {
 		list[i] = webhook.Place{Workspace: id.FromUUID[id.WorkspaceKind](r.WorkspaceID), Webhook: id.FromUUID[id.WebhookKind](r.ID)}
 	}
-	return list, translate(err, "look for old seals of webhooks")
+	return list, err
 }
 
-// Count implements webhook.Seals.
+// Count implements reseal.Seals.
 func (*WebhookSeals) Count(ctx context.Context) (reseal.Count, error) {
-	var rows []struct {
-		Mark  string
-		Count int
-	}
-	err := system(ctx).Raw("SELECT mark, count(*) AS count FROM (" + webhookSealsSQL + ") s GROUP BY 1").Scan(&rows).Error
-	count := make(reseal.Count, len(rows))
-	for _, r := range rows {
-		mark, _ := hex.DecodeString(r.Mark) // Postgres wrote it
-		key, _ := seal.SealedBy(mark)
-		count[key] += r.Count
-	}
-	return count, translate(err, "count seals of webhooks")
+	return countSeals(ctx, webhookSealsSQL)
 }
 
 // Renew implements webhook.Renewal. Where a rotation came between, its new seals
@@ -64,6 +47,6 @@ func (*WebhookStore) Renew(ctx context.Context, ws id.Workspace, before, after w
 }
 
 var (
-	_ webhook.Seals   = (*WebhookSeals)(nil)
-	_ webhook.Renewal = (*WebhookStore)(nil)
+	_ reseal.Seals[webhook.Place] = (*WebhookSeals)(nil)
+	_ webhook.Renewal             = (*WebhookStore)(nil)
 )

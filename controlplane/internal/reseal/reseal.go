@@ -94,7 +94,7 @@ func (r *Runner) Run(ctx context.Context) {
 		pause := anyway
 		if err := r.Pass(ctx); err != nil && ctx.Err() == nil {
 			r.failed.Add(1)
-			r.d.Log.WarnContext(ctx, "provider keys that an older key sealed are left", slog.Any("error", err))
+			r.d.Log.WarnContext(ctx, "secrets that an older key sealed are left", slog.Any("error", err))
 			pause = afterFailure
 		}
 		timer := time.NewTimer(pause)
@@ -121,12 +121,12 @@ func (r *Runner) Pass(ctx context.Context) error {
 		r.tell(ctx, report.Unopened)
 	}
 	if done > 0 {
-		r.d.Log.InfoContext(ctx, "provider keys were sealed anew", slog.Int("count", done))
+		r.d.Log.InfoContext(ctx, "secrets were sealed anew", slog.Int("count", done))
 	}
 	err := errors.Join(append(failed, r.count(ctx, ring))...)
 	if err == nil && left == 0 && r.clean != ring {
 		r.clean = ring
-		r.d.Log.InfoContext(ctx, "no provider key is sealed by an older key")
+		r.d.Log.InfoContext(ctx, "no secret is sealed by an older key")
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (r *Runner) tell(ctx context.Context, unopened []string) {
 	for _, name := range unopened {
 		if _, known := r.told[name]; !known {
 			r.told[name] = struct{}{}
-			r.d.Log.ErrorContext(ctx, "a provider key does not open and cannot be sealed anew", slog.String("key", name))
+			r.d.Log.ErrorContext(ctx, "a secret does not open and cannot be sealed anew", slog.String("key", name))
 		}
 	}
 }
@@ -156,9 +156,9 @@ func (r *Runner) count(ctx context.Context, ring *seal.Keyring) error {
 
 var (
 	descStale = prometheus.NewDesc("signalbox_keyring_stale_seals",
-		"Stored provider keys that an older key of the keyring sealed; -1 before the first look. Above 0 no key may be dropped; at 0 signalbox keyring status tells whether one may.", nil, nil)
+		"Stored provider keys and secrets of webhooks that an older key of the keyring sealed; -1 before the first look. Above 0 no key may be dropped; at 0 signalbox keyring status tells whether one may.", nil, nil)
 	descPasses = prometheus.NewDesc("signalbox_keyring_reseal_failures_total",
-		"Passes over the stored provider keys that left some behind; each is repeated within seconds.", nil, nil)
+		"Passes over the stored provider keys and secrets of webhooks that left some behind; each is repeated within seconds.", nil, nil)
 )
 
 // Describe implements prometheus.Collector.

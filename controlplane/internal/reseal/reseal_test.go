@@ -92,16 +92,16 @@ func TestAPartThatFailsKeepsNoOtherFromItsPass(t *testing.T) {
 	require.ErrorContains(t, run.Pass(t.Context()), "away")
 	require.Len(t, second.passes, 1)
 	require.Contains(t, log.String(), "count=2")
-	require.NotContains(t, log.String(), "no provider key is sealed by an older key")
+	require.NotContains(t, log.String(), "no secret is sealed by an older key")
 
 	first.err, second.report.Done = nil, 0
 	require.NoError(t, run.Pass(t.Context()))
 	require.Equal(t, 1, strings.Count(log.String(), "moved"), "told once")
-	require.NotContains(t, log.String(), "no provider key is sealed by an older key", "one is left")
+	require.NotContains(t, log.String(), "no secret is sealed by an older key", "one is left")
 	second.report = reseal.Report{}
 	require.NoError(t, run.Pass(t.Context()))
 	require.NoError(t, run.Pass(t.Context()))
-	require.Equal(t, 1, strings.Count(log.String(), "no provider key is sealed by an older key"))
+	require.Equal(t, 1, strings.Count(log.String(), "no secret is sealed by an older key"))
 }
 
 func TestAPassFollowsEveryKeyring(t *testing.T) {

@@ -79,7 +79,8 @@ func (s *Service) Test(ctx context.Context, ws id.Workspace, webhook id.Webhook,
 	if secrets, err := Secrets(s.d.Vault, w, now); err == nil {
 		attempt = s.d.Sender.Send(ctx, Shipment{URL: w.URL, Event: e.ID, Type: e.Type, Body: body, Secrets: secrets})
 	}
-	err = s.d.Runner.InTx(ctx, ws, func(ctx context.Context) error { return s.audit(ctx, ws, by, "webhook.test", webhook) })
+	// A caller who goes away meanwhile has had it sent all the same.
+	err = s.d.Runner.InTx(context.WithoutCancel(ctx), ws, func(ctx context.Context) error { return s.audit(ctx, ws, by, "webhook.test", webhook) })
 	return e.ID, attempt, err
 }
 

@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
@@ -10,19 +9,13 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
-// Seals look over all workspaces, inside a system transaction.
-type Seals interface {
-	// Stale are the webhooks with a secret whose seal begins with none of the marks.
-	Stale(ctx context.Context, marks [][]byte) ([]Place, error)
-	// Count counts the secrets by the keys that sealed them.
-	Count(ctx context.Context) (reseal.Count, error)
-}
-
 // Place is where a webhook is.
 type Place struct {
 	Workspace id.Workspace
 	Webhook   id.Webhook
 }
+
+func (p Place) String() string { return p.Webhook.String() + " of " + p.Workspace.String() }
 
 // Renewal keeps secrets that were sealed anew, inside a transaction of ws.
 type Renewal interface {
@@ -35,61 +28,22 @@ type Renewal interface {
 // ResealerDeps are what a Resealer works with.
 type ResealerDeps struct {
 	System  txn.System
-	Seals   Seals
+	Seals   reseal.Seals[Place]
 	Runner  txn.Runner
 	Renewal Renewal
 }
 
-// Resealer brings the secrets of all webhooks under the key that seals at
-// present. Gateways know nothing of them, so nothing is published.
-type Resealer struct{ d ResealerDeps }
+// resealer brings the secrets of a webhook under the key that seals at present.
+// Gateways know nothing of them, so nothing is published.
+type resealer struct{ d ResealerDeps }
 
-// NewResealer returns a Resealer over d.
-func NewResealer(d ResealerDeps) *Resealer { return &Resealer{d: d} }
-
-// Seals implements reseal.Part.
-func (r *Resealer) Seals(ctx context.Context) (reseal.Count, error) {
-	var count reseal.Count
-	err := r.d.System.Read(ctx, func(ctx context.Context) (err error) {
-		count, err = r.d.Seals.Count(ctx)
-		return err
-	})
-	return count, err
+// NewResealer returns what brings the secrets of all webhooks under the key that
+// seals at present.
+func NewResealer(d ResealerDeps) *reseal.Walk[Place] {
+	return reseal.NewWalk(d.System, d.Seals, "webhooks", resealer{d}.webhook)
 }
 
-// Reseal implements reseal.Part. One that fails keeps no other under the old key.
-func (r *Resealer) Reseal(ctx context.Context, ring reseal.Keyring) (reseal.Report, error) {
-	var stale []Place
-	err := r.d.System.Read(ctx, func(ctx context.Context) (err error) {
-		stale, err = r.d.Seals.Stale(ctx, ring.Marks())
-		return err
-	})
-	if err != nil {
-		return reseal.Report{}, err
-	}
-	var total reseal.Report
-	var first error
-	failed := 0
-	for _, p := range stale {
-		one, err := r.one(ctx, p, ring)
-		if err != nil {
-			if failed++; first == nil {
-				first = fmt.Errorf("%s of %s: %w", p.Webhook, p.Workspace, err)
-			}
-		}
-		total.Done += one.Done
-		total.Unopened = append(total.Unopened, one.Unopened...)
-		if ctx.Err() != nil {
-			return total, ctx.Err()
-		}
-	}
-	if first != nil {
-		return total, fmt.Errorf("%d of %d webhooks, of which the first is %w", failed, len(stale), first)
-	}
-	return total, nil
-}
-
-func (r *Resealer) one(ctx context.Context, p Place, ring reseal.Keyring) (report reseal.Report, err error) {
+func (r resealer) webhook(ctx context.Context, p Place, ring reseal.Keyring) (report reseal.Report, err error) {
 	err = r.d.Runner.InTx(ctx, p.Workspace, func(ctx context.Context) error {
 		report = reseal.Report{}
 		before, err := r.d.Renewal.Get(ctx, p.Workspace, p.Webhook)
@@ -104,7 +58,7 @@ func (r *Resealer) one(ctx context.Context, p Place, ring reseal.Keyring) (repor
 			renewed, changed, err := reseal.Renew(ring, *sealed, Binding(p.Workspace, p.Webhook))
 			switch {
 			case err != nil:
-				report.Unopened = append(report.Unopened, fmt.Sprintf("%s of %s", p.Webhook, p.Workspace))
+				report.Unopened = append(report.Unopened, p.String())
 			case changed:
 				*sealed = renewed
 				report.Done++
@@ -120,5 +74,3 @@ func (r *Resealer) one(ctx context.Context, p Place, ring reseal.Keyring) (repor
 	}
 	return report, nil
 }
-
-var _ reseal.Part = (*Resealer)(nil)

@@ -150,20 +150,11 @@ func (a *app) budgetsList() *cobra.Command {
 const budgetArg = "BUDGET_ID|INTERVAL"
 
 func (a *app) budgetsGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get " + budgetArg, Short: "Show a budget, by id, or the workspace's own by its interval", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, budget, err := a.found(c.Context(), budgetID, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := api.GetBudgetWithResponse(c.Context(), budget)
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { budgetTable(t, r.JSON200.Data) })
-		},
-	}
+	return getOne(a, "get "+budgetArg, "Show a budget, by id, or the workspace's own by its interval", budgetID, budgetTable,
+		func(ctx context.Context, api *client.ClientWithResponses, budget string) (answer, func() client.Budget, error) {
+			r, err := api.GetBudgetWithResponse(ctx, budget)
+			return r, func() client.Budget { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) budgetsUpdate() *cobra.Command {
@@ -193,20 +184,10 @@ func (a *app) budgetsUpdate() *cobra.Command {
 }
 
 func (a *app) budgetsDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete " + budgetArg, Short: "Delete a budget", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, budget, err := a.found(c.Context(), budgetID, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := api.DeleteBudgetWithResponse(c.Context(), budget, &client.DeleteBudgetParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { t.row("DELETED", budget) })
-	}
-	return c
+	return deleteOne(a, "delete "+budgetArg, "Delete a budget", budgetID,
+		func(ctx context.Context, api *client.ClientWithResponses, budget string, f *change) (answer, error) {
+			return api.DeleteBudgetWithResponse(ctx, budget, &client.DeleteBudgetParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		})
 }
 
 // optionalID is nil where text is empty.

@@ -128,20 +128,11 @@ func (a *app) byokList() *cobra.Command {
 }
 
 func (a *app) byokGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get NAME|CREDENTIAL_ID", Short: "Show a provider key, without the key", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, credential, err := a.found(c.Context(), providerKeyID, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := api.GetByokCredentialWithResponse(c.Context(), credential)
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { byokTable(t, r.JSON200.Data) })
-		},
-	}
+	return getOne(a, "get NAME|CREDENTIAL_ID", "Show a provider key, without the key", providerKeyID, byokTable,
+		func(ctx context.Context, api *client.ClientWithResponses, credential string) (answer, func() client.ByokCredential, error) {
+			r, err := api.GetByokCredentialWithResponse(ctx, credential)
+			return r, func() client.ByokCredential { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) byokUpdate() *cobra.Command {
@@ -250,23 +241,11 @@ func (a *app) byokDisable() *cobra.Command {
 }
 
 func (a *app) byokDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete NAME|CREDENTIAL_ID", Short: "Delete a provider key, its sealed form included", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, credential, err := a.found(c.Context(), providerKeyID, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := api.DeleteByokCredentialWithResponse(c.Context(), credential, &client.DeleteByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) {
-			t.row("ID", either(r.JSON200, r.JSON202).Data.ID)
-			t.row("DELETED", either(r.JSON200, r.JSON202).Data.Deleted)
+	return changeOne(a, "delete NAME|CREDENTIAL_ID", "Delete a provider key, its sealed form included", providerKeyID, deletedTable,
+		func(ctx context.Context, api *client.ClientWithResponses, credential string, f *change) (answer, func() client.Deleted, error) {
+			r, err := api.DeleteByokCredentialWithResponse(ctx, credential, &client.DeleteByokCredentialParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+			return r, func() client.Deleted { return either(r.JSON200, r.JSON202).Data }, err
 		})
-	}
-	return c
 }
 
 func byokListTable(t *table, list []client.ByokCredential) {

@@ -101,7 +101,7 @@ above it. Credentials are never given on a command line:
 }
 
 // Execute runs the command that args name and returns the exit code. A
-// failure is told on Stderr in one line.
+// failure is told on Stderr in one line, and in another how to go on.
 func Execute(ctx context.Context, d Deps, args []string, extra ...*cobra.Command) int {
 	root := New(d, extra...)
 	root.SetArgs(args)
@@ -113,6 +113,9 @@ func Execute(ctx context.Context, d Deps, args []string, extra ...*cobra.Command
 		if errors.As(err, &usage) || code == ExitUsage && isCobra(err) {
 			_, _ = fmt.Fprintln(d.Stderr, `Try "signalbox --help", or --help after a command.`)
 		}
+	}
+	if call, ok := errors.AsType[unanswered](err); ok {
+		_, _ = fmt.Fprintln(d.Stderr, "It may have been carried out. To repeat the command without doing it twice, add --idempotency-key", call.key)
 	}
 	return code
 }

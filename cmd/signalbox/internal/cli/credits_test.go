@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,6 +31,68 @@ func TestCredits(t *testing.T) {
 	require.Contains(t, term.run("credits", "top-up", "0", "--workspace", ws).is(cli.ExitUsage).err, "amount_usd")
 	term.run("credits", "top-up", "5").is(cli.ExitUsage)
 	term.run("credits", "adjust", "--amount", "1", "--workspace", ws).is(cli.ExitUsage)
+}
+
+// lossy is a connection that breaks after the control plane did what it was asked.
+type lossy struct{ keys []string }
+
+func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || r.Method == http.MethodGet {
+		return response, err
+	}
+	l.keys = append(l.keys, r.Header.Get("Idempotency-Key"))
+	return nil, errors.Join(errors.New("connection reset"), response.Body.Close())
+}
+
+// A change whose answer is lost is told with its key, with which it can be
+// repeated without being made twice.
+func TestALostAnswerDoublesNothing(t *testing.T) {
+	term := newTerminal(t)
+	ws := term.signIn()
+	topUp := []string{"credits", "top-up", "5", "--workspace", ws}
+	broken := &lossy{}
+	term.http = &http.Client{Transport: broken}
+	told := term.run(topUp...).is(cli.ExitUnavailable).err
+	term.run("credits", "adjust", "--amount", "1", "--workspace", ws, "--reason", "x").is(cli.ExitUnavailable)
+	require.Len(t, broken.keys, 2)
+	require.NotEqual(t, broken.keys[0], broken.keys[1], "each command is another")
+	require.Contains(t, told, "--idempotency-key "+broken.keys[0]+"\n")
+
+	term.http = nil
+	term.run(append(topUp, "--idempotency-key", broken.keys[0])...).is(cli.ExitOK).shows("5.00")
+	term.run("credits", "show").is(cli.ExitOK).shows("6.00")
+	term.run(topUp...).is(cli.ExitOK).shows("11.00")
+
+	term.env["SIGNALBOX_CONTROL_URL"] = "http://127.0.0.1:1"
+	require.NotContains(t, term.run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key", "nobody was there to do it")
+}
+
+// What stands before the control plane does not know what became of a call, nor
+// does the control plane while the call is under way.
+func TestAnAnswerThatLeavesOpenWhatBecameOfTheCall(t *testing.T) {
+	status, after := http.StatusGatewayTimeout, ""
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", after)
+		w.WriteHeader(status)
+	}))
+	defer proxy.Close()
+	run := func(args ...string) result {
+		var out, errs bytes.Buffer
+		code := cli.Execute(t.Context(), cli.Deps{Stdout: &out, Stderr: &errs, Dir: t.TempDir(), HTTP: proxy.Client(), Getenv: func(name string) string {
+			return map[string]string{"SIGNALBOX_CONTROL_URL": proxy.URL, "SIGNALBOX_OPERATOR_TOKEN": "x", "SIGNALBOX_MANAGEMENT_KEY": "x"}[name]
+		}}, args)
+		return result{t: t, code: code, out: out.String(), err: errs.String()}
+	}
+	topUp := []string{"credits", "top-up", "5", "--workspace", "ws_x", "--idempotency-key", "mine"}
+	require.Contains(t, run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key mine\n")
+	require.NotContains(t, run("credits", "show").is(cli.ExitUnavailable).err, "--idempotency-key")
+	status = http.StatusConflict
+	require.NotContains(t, run(topUp...).is(cli.ExitConflict).err, "--idempotency-key", "it is refused")
+	after = "1"
+	require.Contains(t, run(topUp...).is(cli.ExitConflict).err, "--idempotency-key mine\n")
+	status = http.StatusServiceUnavailable
+	require.NotContains(t, run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key", "of the control plane: it did nothing")
 }
 
 func TestHowAWorkspacePays(t *testing.T) {

@@ -87,20 +87,11 @@ func (a *app) departmentBudgetsList() *cobra.Command {
 }
 
 func (a *app) departmentBudgetsGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get BUDGET_ID", Short: "Show a budget of a department", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			r, err := api.GetDepartmentBudgetWithResponse(c.Context(), args[0])
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { departmentBudgetTable(t, r.JSON200.Data) })
-		},
-	}
+	return getOne(a, "get BUDGET_ID", "Show a budget of a department", asGiven, departmentBudgetTable,
+		func(ctx context.Context, api *client.ClientWithResponses, budget string) (answer, func() client.DepartmentBudget, error) {
+			r, err := api.GetDepartmentBudgetWithResponse(ctx, budget)
+			return r, func() client.DepartmentBudget { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) departmentBudgetsUpdate() *cobra.Command {
@@ -124,10 +115,9 @@ func (a *app) departmentBudgetsUpdate() *cobra.Command {
 }
 
 func (a *app) departmentBudgetsDelete() *cobra.Command {
-	return changeOne(a, "delete BUDGET_ID", "Delete a budget of a department", asGiven, func(t *table, deleted string) { t.row("DELETED", deleted) },
-		func(ctx context.Context, api *client.ClientWithResponses, id string, f *change) (answer, func() string, error) {
-			r, err := api.DeleteDepartmentBudgetWithResponse(ctx, id, &client.DeleteDepartmentBudgetParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-			return r, func() string { return id }, err
+	return deleteOne(a, "delete BUDGET_ID", "Delete a budget of a department", asGiven,
+		func(ctx context.Context, api *client.ClientWithResponses, budget string, f *change) (answer, error) {
+			return api.DeleteDepartmentBudgetWithResponse(ctx, budget, &client.DeleteDepartmentBudgetParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
 		})
 }
 

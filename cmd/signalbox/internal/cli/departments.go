@@ -19,17 +19,9 @@ func (a *app) departments() *cobra.Command {
 
 // departmentID is the id that a department's id or name stands for.
 func departmentID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if isID[id.DepartmentKind](text) {
-		return text, nil
-	}
-	r, err := api.ListDepartmentsWithResponse(ctx, &client.ListDepartmentsParams{Name: &text})
-	if err := done(r, err); err != nil {
-		return "", err
-	}
-	if len(r.JSON200.Data) == 0 {
-		return "", notFound{"department", text}
-	}
-	return r.JSON200.Data[0].ID, nil
+	return idByOnlyName[id.DepartmentKind]("department", text, func(name *string, size int) (answer, error) {
+		return api.ListDepartmentsWithResponse(ctx, &client.ListDepartmentsParams{Name: name, Limit: &size})
+	})
 }
 
 func (a *app) departmentsCreate() *cobra.Command {
@@ -62,44 +54,24 @@ func (a *app) departmentsCreate() *cobra.Command {
 }
 
 func (a *app) departmentsList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List departments, newest first", Args: cobra.NoArgs}
-	limit := limitFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		body, departments, err := pages[client.Department](*limit, func(cursor *string, size int) (answer, error) {
-			return api.ListDepartmentsWithResponse(c.Context(), &client.ListDepartmentsParams{Cursor: cursor, Limit: &size})
-		})
-		if err != nil {
-			return err
-		}
-		return a.showBody(body, func(t *table) {
+	return listAll(a, "List departments, newest first",
+		func(t *table, list []client.Department) {
 			t.row("ID", "NAME", "PROFILE", "UPDATED")
-			for _, d := range departments {
+			for _, d := range list {
 				t.row(d.ID, d.Name, d.RoutingProfileID, d.UpdatedAt)
 			}
+		},
+		func(ctx context.Context, api *client.ClientWithResponses, cursor *string, size int) (answer, error) {
+			return api.ListDepartmentsWithResponse(ctx, &client.ListDepartmentsParams{Cursor: cursor, Limit: &size})
 		})
-	}
-	return c
 }
 
 func (a *app) departmentsGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get DEPARTMENT", Short: "Show a department, by id or name", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, department, err := a.found(c.Context(), departmentID, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := api.GetDepartmentWithResponse(c.Context(), department)
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { departmentTable(t, r.JSON200.Data) })
-		},
-	}
+	return getOne(a, "get DEPARTMENT", "Show a department, by id or name", departmentID, departmentTable,
+		func(ctx context.Context, api *client.ClientWithResponses, department string) (answer, func() client.Department, error) {
+			r, err := api.GetDepartmentWithResponse(ctx, department)
+			return r, func() client.Department { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) departmentsUpdate() *cobra.Command {
@@ -123,21 +95,10 @@ func (a *app) departmentsUpdate() *cobra.Command {
 }
 
 func (a *app) departmentsDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete DEPARTMENT", Short: "Delete a department that nothing belongs to", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, department, err := a.found(c.Context(), departmentID, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := api.DeleteDepartmentWithResponse(c.Context(), department,
-			&client.DeleteDepartmentParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { t.row("DELETED", department) })
-	}
-	return c
+	return deleteOne(a, "delete DEPARTMENT", "Delete a department that nothing belongs to", departmentID,
+		func(ctx context.Context, api *client.ClientWithResponses, department string, f *change) (answer, error) {
+			return api.DeleteDepartmentWithResponse(ctx, department, &client.DeleteDepartmentParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		})
 }
 
 // departmentsKey moves a key: into the department that the first of two

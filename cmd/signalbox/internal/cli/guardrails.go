@@ -68,50 +68,28 @@ func (a *app) guardrailsCreate() *cobra.Command {
 }
 
 func (a *app) guardrailsList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List guardrails, newest first", Args: cobra.NoArgs}
-	limit := limitFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		body, guardrails, err := pages[client.Guardrail](*limit, func(cursor *string, size int) (answer, error) {
-			return api.ListGuardrailsWithResponse(c.Context(), &client.ListGuardrailsParams{Cursor: cursor, Limit: &size})
-		})
-		if err != nil {
-			return err
-		}
-		return a.showBody(body, func(t *table) {
+	return listAll(a, "List guardrails, newest first",
+		func(t *table, list []client.Guardrail) {
 			t.row("ID", "NAME", "ENABLED", "WORKSPACE", "RESTRICTS", "UPDATED")
-			for _, g := range guardrails {
+			for _, g := range list {
 				var names []string
 				for _, f := range restricted(g) {
 					names = append(names, f.name)
 				}
 				t.row(g.ID, g.Name, g.Enabled, g.WholeWorkspace, strings.Join(names, ","), g.UpdatedAt)
 			}
+		},
+		func(ctx context.Context, api *client.ClientWithResponses, cursor *string, size int) (answer, error) {
+			return api.ListGuardrailsWithResponse(ctx, &client.ListGuardrailsParams{Cursor: cursor, Limit: &size})
 		})
-	}
-	return c
 }
 
 func (a *app) guardrailsGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get GUARDRAIL", Short: "Show a guardrail, by id or name, and what it is bound to", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, guardrail, err := a.found(c.Context(), guardrailID, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := api.GetGuardrailWithResponse(c.Context(), guardrail)
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) {
-				boundTable(t, r.JSON200.Data)
-			})
-		},
-	}
+	return getOne(a, "get GUARDRAIL", "Show a guardrail, by id or name, and what it is bound to", guardrailID, boundTable,
+		func(ctx context.Context, api *client.ClientWithResponses, guardrail string) (answer, func() client.GuardrailDetail, error) {
+			r, err := api.GetGuardrailWithResponse(ctx, guardrail)
+			return r, func() client.GuardrailDetail { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) guardrailsUpdate() *cobra.Command {
@@ -149,21 +127,10 @@ of that part. Flags change the fields that they name and leave the others; an em
 }
 
 func (a *app) guardrailsDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete GUARDRAIL", Short: "Delete a guardrail that binds nothing", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, guardrail, err := a.found(c.Context(), guardrailID, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := api.DeleteGuardrailWithResponse(c.Context(), guardrail,
-			&client.DeleteGuardrailParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { t.row("DELETED", guardrail) })
-	}
-	return c
+	return deleteOne(a, "delete GUARDRAIL", "Delete a guardrail that binds nothing", guardrailID,
+		func(ctx context.Context, api *client.ClientWithResponses, guardrail string, f *change) (answer, error) {
+			return api.DeleteGuardrailWithResponse(ctx, guardrail, &client.DeleteGuardrailParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		})
 }
 
 // restricted lists what a guardrail says, with the names that a file has.

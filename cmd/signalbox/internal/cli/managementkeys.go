@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,44 +51,24 @@ func (a *app) managementKeysCreate() *cobra.Command {
 }
 
 func (a *app) managementKeysList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List management keys, newest first", Args: cobra.NoArgs}
-	limit := limitFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		body, keys, err := pages[client.ManagementKey](*limit, func(cursor *string, size int) (answer, error) {
-			return api.ListManagementKeysWithResponse(c.Context(), &client.ListManagementKeysParams{Cursor: cursor, Limit: &size})
-		})
-		if err != nil {
-			return err
-		}
-		return a.showBody(body, func(t *table) {
+	return listAll(a, "List management keys, newest first",
+		func(t *table, list []client.ManagementKey) {
 			t.row("ID", "NAME", "STATUS", "SUFFIX", "TEMPLATE", "EXPIRES", "LAST USED", "CREATED")
-			for _, k := range keys {
+			for _, k := range list {
 				t.row(k.ID, k.Name, k.Status, "…"+k.Suffix, (*string)(k.Template), k.ExpiresAt, k.LastUsedAt, k.CreatedAt)
 			}
+		},
+		func(ctx context.Context, api *client.ClientWithResponses, cursor *string, size int) (answer, error) {
+			return api.ListManagementKeysWithResponse(ctx, &client.ListManagementKeysParams{Cursor: cursor, Limit: &size})
 		})
-	}
-	return c
 }
 
 func (a *app) managementKeysGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get MANAGEMENT_KEY_ID", Short: "Show a management key", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			r, err := api.GetManagementKeyWithResponse(c.Context(), args[0])
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { managementKeyTable(t, r.JSON200.Data) })
-		},
-	}
+	return getOne(a, "get MANAGEMENT_KEY_ID", "Show a management key", asGiven, managementKeyTable,
+		func(ctx context.Context, api *client.ClientWithResponses, key string) (answer, func() client.ManagementKey, error) {
+			r, err := api.GetManagementKeyWithResponse(ctx, key)
+			return r, func() client.ManagementKey { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) managementKeysRotate() *cobra.Command {
@@ -111,21 +92,11 @@ func (a *app) managementKeysRotate() *cobra.Command {
 }
 
 func (a *app) managementKeysRevoke() *cobra.Command {
-	c := &cobra.Command{Use: "revoke MANAGEMENT_KEY_ID", Short: "Revoke a management key for good", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		r, err := api.RevokeManagementKeyWithResponse(c.Context(), args[0],
-			&client.RevokeManagementKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { managementKeyTable(t, either(r.JSON200, r.JSON202).Data) })
-	}
-	return c
+	return changeOne(a, "revoke MANAGEMENT_KEY_ID", "Revoke a management key for good", asGiven, managementKeyTable,
+		func(ctx context.Context, api *client.ClientWithResponses, key string, f *change) (answer, func() client.ManagementKey, error) {
+			r, err := api.RevokeManagementKeyWithResponse(ctx, key, &client.RevokeManagementKeyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+			return r, func() client.ManagementKey { return either(r.JSON200, r.JSON202).Data }, err
+		})
 }
 
 func managementKeyTable(t *table, k client.ManagementKey) {

@@ -54,40 +54,56 @@ func byName(what, name string, all []entry) (string, error) {
 	return "", misuse("%d %ss have the name %s: give the id, one of %s", len(found), what, clean(name), strings.Join(ids, ", "))
 }
 
-// providerKeyID is the id that a provider key's id or name stands for.
-func providerKeyID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if isID[id.CredentialKind](text) {
+// idByName is the id that an id or a name stands for, of what lists name.
+func idByName[K id.Kind, T any](what, text string, entryOf func(T) entry, fetch func(cursor *string, size int) (answer, error)) (string, error) {
+	if isID[K](text) {
 		return text, nil
 	}
-	_, all, err := pages[client.ByokCredential](0, func(cursor *string, size int) (answer, error) {
-		return api.ListByokCredentialsWithResponse(ctx, &client.ListByokCredentialsParams{Cursor: cursor, Limit: &size})
-	})
+	_, all, err := pages[T](0, fetch)
 	if err != nil {
 		return "", err
 	}
 	entries := make([]entry, len(all))
-	for i, c := range all {
-		entries[i] = entry{id: c.ID, name: c.Name}
+	for i, one := range all {
+		entries[i] = entryOf(one)
 	}
-	return byName("provider key", text, entries)
+	return byName(what, text, entries)
+}
+
+// idByOnlyName is idByName of what no two share a name, so that the API finds it.
+func idByOnlyName[K id.Kind](what, text string, fetch func(name *string, size int) (answer, error)) (string, error) {
+	if isID[K](text) {
+		return text, nil
+	}
+	_, found, err := pages[struct {
+		ID string `json:"id"`
+	}](1, func(_ *string, size int) (answer, error) { return fetch(&text, size) })
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) == 0:
+		return "", notFound{what, text}
+	}
+	return found[0].ID, nil
+}
+
+// providerKeyID is the id that a provider key's id or name stands for.
+func providerKeyID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
+	return idByName[id.CredentialKind]("provider key", text, func(c client.ByokCredential) entry { return entry{id: c.ID, name: c.Name} },
+		func(cursor *string, size int) (answer, error) {
+			return api.ListByokCredentialsWithResponse(ctx, &client.ListByokCredentialsParams{Cursor: cursor, Limit: &size})
+		})
 }
 
 // keyID is the id that an API key's id or name stands for.
 func keyID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if isID[id.KeyKind](text) {
-		return text, nil
-	}
-	_, all, err := pages[client.Key](0, func(cursor *string, size int) (answer, error) {
-		return api.ListKeysWithResponse(ctx, &client.ListKeysParams{Cursor: cursor, Limit: &size})
-	})
-	if err != nil {
-		return "", err
-	}
-	entries := make([]entry, len(all))
-	for i, k := range all {
-		entries[i] = entry{id: k.ID, name: k.Name, gone: k.Status == client.KeyStatusRevoked}
-	}
-	return byName("API key", text, entries)
+	return idByName[id.KeyKind]("API key", text,
+		func(k client.Key) entry {
+			return entry{id: k.ID, name: k.Name, gone: k.Status == client.KeyStatusRevoked}
+		},
+		func(cursor *string, size int) (answer, error) {
+			return api.ListKeysWithResponse(ctx, &client.ListKeysParams{Cursor: cursor, Limit: &size})
+		})
 }
 
 // foundAll finds each of texts, in their order.

@@ -27,7 +27,7 @@ func done(r answer, err error) error {
 	var number *json.UnsupportedValueError // in what was to be sent
 	switch {
 	case errors.As(err, &no):
-		return no
+		return err
 	case errors.As(err, &number):
 		return misuse("want numbers: NaN and Inf are none")
 	case err != nil:

@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
 )
 
 // serverPage is the most that a page of the API holds.
@@ -67,7 +65,7 @@ func limitFlag(c *cobra.Command) *int {
 // change are the flags of every command that changes something.
 type change struct {
 	wait           time.Duration
-	idempotencyKey string
+	idempotencyKey string // as given, else one of this invocation alone
 }
 
 func changeFlags(c *cobra.Command) *change {
@@ -86,7 +84,14 @@ func (f *change) waitFor() *string {
 	return &text
 }
 
-func (f *change) key() *string { return optional(f.idempotencyKey) }
+// key is --idempotency-key, else one of this invocation's own: what sends the call
+// again, when a connection breaks, does not have it carried out twice.
+func (f *change) key() *string {
+	if f.idempotencyKey == "" {
+		f.idempotencyKey = rand.Text()
+	}
+	return &f.idempotencyKey
+}
 
 // optional is nil for what was not given.
 func optional(text string) *string {
@@ -110,25 +115,4 @@ func timeFlag(name, text string, now time.Time, sign int) (*time.Time, error) {
 		return nil, misuse("--%s must be a time such as 2030-01-31T12:00:00Z, or a duration such as 720h", name)
 	}
 	return &at, nil
-}
-
-// changeOne is a command that changes the one thing that its argument names and
-// takes no input; show tells it afterwards.
-func changeOne[T any](a *app, use, short string, find finder, show func(*table, T),
-	call func(ctx context.Context, api *client.ClientWithResponses, id string, f *change) (answer, func() T, error),
-) *cobra.Command {
-	c := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, found, err := a.found(c.Context(), find, args[0])
-		if err != nil {
-			return err
-		}
-		r, changed, err := call(c.Context(), api, found, f)
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { show(t, changed()) })
-	}
-	return c
 }

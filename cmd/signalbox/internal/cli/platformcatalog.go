@@ -86,7 +86,7 @@ it has, and null takes it away. What the file does not have is taken away: see i
 		c.Use, c.Short, c.Long, c.Example = "diff", "Show what apply would change", "", ""
 	}
 	file := fileFlag(c)
-	f := &change{}
+	var f *change
 	if !dry {
 		f = changeFlags(c)
 	}
@@ -99,8 +99,11 @@ it has, and null takes it away. What the file does not have is taken away: see i
 		if err != nil {
 			return err
 		}
-		r, err := api.ReplacePlatformCatalogWithBodyWithResponse(c.Context(),
-			&client.ReplacePlatformCatalogParams{DryRun: &dry, Wait: f.waitFor(), IdempotencyKey: f.key()}, "application/json", bytes.NewReader(body))
+		params := client.ReplacePlatformCatalogParams{DryRun: &dry}
+		if f != nil {
+			params.Wait, params.IdempotencyKey = f.waitFor(), f.key()
+		}
+		r, err := api.ReplacePlatformCatalogWithBodyWithResponse(c.Context(), &params, "application/json", bytes.NewReader(body))
 		return a.changedCatalog(r, err)
 	}
 	return c

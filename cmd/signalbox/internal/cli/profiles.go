@@ -19,17 +19,9 @@ func (a *app) profiles() *cobra.Command {
 
 // profileID is the id that a profile's id or name stands for.
 func profileID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if isID[id.ProfileKind](text) {
-		return text, nil
-	}
-	r, err := api.ListRoutingProfilesWithResponse(ctx, &client.ListRoutingProfilesParams{Name: &text})
-	if err := done(r, err); err != nil {
-		return "", err
-	}
-	if len(r.JSON200.Data) == 0 {
-		return "", notFound{"routing profile", text}
-	}
-	return r.JSON200.Data[0].ID, nil
+	return idByOnlyName[id.ProfileKind]("routing profile", text, func(name *string, size int) (answer, error) {
+		return api.ListRoutingProfilesWithResponse(ctx, &client.ListRoutingProfilesParams{Name: name, Limit: &size})
+	})
 }
 
 func (a *app) profilesCreate() *cobra.Command {
@@ -63,55 +55,37 @@ func (a *app) profilesCreate() *cobra.Command {
 }
 
 func (a *app) profilesList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List routing profiles, newest first", Args: cobra.NoArgs}
-	limit := limitFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		body, profiles, err := pages[client.RoutingProfile](*limit, func(cursor *string, size int) (answer, error) {
-			return api.ListRoutingProfilesWithResponse(c.Context(), &client.ListRoutingProfilesParams{Cursor: cursor, Limit: &size})
-		})
-		if err != nil {
-			return err
-		}
-		return a.showBody(body, func(t *table) {
+	return listAll(a, "List routing profiles, newest first",
+		func(t *table, list []client.RoutingProfile) {
 			t.row("ID", "NAME", "SETS", "UPDATED")
-			for _, p := range profiles {
+			for _, p := range list {
 				t.row(p.ID, p.Name, summary(p.Routing), p.UpdatedAt)
 			}
+		},
+		func(ctx context.Context, api *client.ClientWithResponses, cursor *string, size int) (answer, error) {
+			return api.ListRoutingProfilesWithResponse(ctx, &client.ListRoutingProfilesParams{Cursor: cursor, Limit: &size})
 		})
-	}
-	return c
 }
 
 func (a *app) profilesGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get PROFILE", Short: "Show a routing profile, by id or name, and what it is bound to", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, profile, err := a.found(c.Context(), profileID, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := api.GetRoutingProfileWithResponse(c.Context(), profile)
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) {
-				p := r.JSON200.Data
-				profileTable(t, client.RoutingProfile{ID: p.ID, Name: p.Name, Routing: p.Routing, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt})
-				if p.Bindings.Workspace {
-					t.row("BOUND TO", "the workspace")
-				}
-				for _, id := range append(p.Bindings.Departments, p.Bindings.Keys...) {
-					t.row("BOUND TO", id)
-				}
-				if p.Bindings.More > 0 {
-					t.row("BOUND TO MORE", p.Bindings.More)
-				}
-			})
-		},
+	return getOne(a, "get PROFILE", "Show a routing profile, by id or name, and what it is bound to", profileID, boundProfileTable,
+		func(ctx context.Context, api *client.ClientWithResponses, profile string) (answer, func() client.RoutingProfileDetail, error) {
+			r, err := api.GetRoutingProfileWithResponse(ctx, profile)
+			return r, func() client.RoutingProfileDetail { return r.JSON200.Data }, err
+		})
+}
+
+// boundProfileTable is profileTable and what the profile is bound to.
+func boundProfileTable(t *table, p client.RoutingProfileDetail) {
+	profileTable(t, client.RoutingProfile{ID: p.ID, Name: p.Name, Routing: p.Routing, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt})
+	if p.Bindings.Workspace {
+		t.row("BOUND TO", "the workspace")
+	}
+	for _, id := range append(p.Bindings.Departments, p.Bindings.Keys...) {
+		t.row("BOUND TO", id)
+	}
+	if p.Bindings.More > 0 {
+		t.row("BOUND TO MORE", p.Bindings.More)
 	}
 }
 
@@ -151,21 +125,10 @@ the fields that they name and leave the others; an empty value takes a field awa
 }
 
 func (a *app) profilesDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete PROFILE", Short: "Delete a routing profile that nothing is bound to", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, profile, err := a.found(c.Context(), profileID, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := api.DeleteRoutingProfileWithResponse(c.Context(), profile,
-			&client.DeleteRoutingProfileParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { t.row("DELETED", profile) })
-	}
-	return c
+	return deleteOne(a, "delete PROFILE", "Delete a routing profile that nothing is bound to", profileID,
+		func(ctx context.Context, api *client.ClientWithResponses, profile string, f *change) (answer, error) {
+			return api.DeleteRoutingProfileWithResponse(ctx, profile, &client.DeleteRoutingProfileParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		})
 }
 
 // bindFlags say what to bind.

@@ -150,7 +150,7 @@ func (a *app) ratePolicyNames(ctx context.Context, api *client.ClientWithRespons
 	if n == 0 || a.output != "table" {
 		return names, nil
 	}
-	_, all, err := ratePolicies(ctx, api, 0)
+	_, all, err := pages[client.RateLimitPolicy](0, func(cursor *string, size int) (answer, error) { return ratePolicyPage(ctx, api, cursor, size) })
 	for _, p := range all {
 		names[p.ID] = p.Name
 	}
@@ -158,21 +158,10 @@ func (a *app) ratePolicyNames(ctx context.Context, api *client.ClientWithRespons
 }
 
 func (a *app) rateAssignmentsDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete ASSIGNMENT_ID", Short: "Take a rate-limit policy off a target", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		r, err := api.DeleteRateLimitAssignmentWithResponse(c.Context(), args[0],
-			&client.DeleteRateLimitAssignmentParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { t.row("DELETED", args[0]) })
-	}
-	return c
+	return deleteOne(a, "delete ASSIGNMENT_ID", "Take a rate-limit policy off a target", asGiven,
+		func(ctx context.Context, api *client.ClientWithResponses, assignment string, f *change) (answer, error) {
+			return api.DeleteRateLimitAssignmentWithResponse(ctx, assignment, &client.DeleteRateLimitAssignmentParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		})
 }
 
 // targetCell is a target as a table shows it.

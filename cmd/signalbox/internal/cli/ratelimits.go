@@ -21,17 +21,9 @@ func (a *app) rateLimits() *cobra.Command {
 
 // ratePolicyID is the id that a rate-limit policy's id or name stands for.
 func ratePolicyID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if isID[id.RatePolicyKind](text) {
-		return text, nil
-	}
-	r, err := api.ListRateLimitPoliciesWithResponse(ctx, &client.ListRateLimitPoliciesParams{Name: &text})
-	if err := done(r, err); err != nil {
-		return "", err
-	}
-	if len(r.JSON200.Data) == 0 {
-		return "", notFound{"rate-limit policy", text}
-	}
-	return r.JSON200.Data[0].ID, nil
+	return idByOnlyName[id.RatePolicyKind]("rate-limit policy", text, func(name *string, size int) (answer, error) {
+		return api.ListRateLimitPoliciesWithResponse(ctx, &client.ListRateLimitPoliciesParams{Name: name, Limit: &size})
+	})
 }
 
 // ratePolicyFlags are the flags that say what a policy limits.
@@ -127,49 +119,27 @@ cannot be counted in time is refused, unless --on-unavailable local_share is giv
 }
 
 func (a *app) ratePoliciesList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List rate-limit policies, newest first", Args: cobra.NoArgs}
-	limit := limitFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		body, policies, err := ratePolicies(c.Context(), api, *limit)
-		if err != nil {
-			return err
-		}
-		return a.showBody(body, func(t *table) {
+	return listAll(a, "List rate-limit policies, newest first",
+		func(t *table, list []client.RateLimitPolicy) {
 			t.row("ID", "NAME", "REQUESTS", "TOKENS", "CONCURRENT", "FAIL CLOSED", "UNAVAILABLE", "UPDATED")
-			for _, p := range policies {
+			for _, p := range list {
 				t.row(p.ID, p.Name, limitCell(p.RequestsPerMinute), limitCell(p.TokensPerMinute), limitCell(p.ConcurrentRequests),
 					p.FailClosed, string(p.OnUnavailable), p.UpdatedAt)
 			}
-		})
-	}
-	return c
+		},
+		ratePolicyPage)
 }
 
-func ratePolicies(ctx context.Context, api *client.ClientWithResponses, limit int) ([]byte, []client.RateLimitPolicy, error) {
-	return pages[client.RateLimitPolicy](limit, func(cursor *string, size int) (answer, error) {
-		return api.ListRateLimitPoliciesWithResponse(ctx, &client.ListRateLimitPoliciesParams{Cursor: cursor, Limit: &size})
-	})
+func ratePolicyPage(ctx context.Context, api *client.ClientWithResponses, cursor *string, size int) (answer, error) {
+	return api.ListRateLimitPoliciesWithResponse(ctx, &client.ListRateLimitPoliciesParams{Cursor: cursor, Limit: &size})
 }
 
 func (a *app) ratePoliciesGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get POLICY", Short: "Show a rate-limit policy, by id or name", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, policy, err := a.found(c.Context(), ratePolicyID, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := api.GetRateLimitPolicyWithResponse(c.Context(), policy)
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { ratePolicyTable(t, r.JSON200.Data) })
-		},
-	}
+	return getOne(a, "get POLICY", "Show a rate-limit policy, by id or name", ratePolicyID, ratePolicyTable,
+		func(ctx context.Context, api *client.ClientWithResponses, policy string) (answer, func() client.RateLimitPolicy, error) {
+			r, err := api.GetRateLimitPolicyWithResponse(ctx, policy)
+			return r, func() client.RateLimitPolicy { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) ratePoliciesUpdate() *cobra.Command {
@@ -202,21 +172,10 @@ away. Switching --fail-closed on or off sets --on-unavailable too, to deny or al
 }
 
 func (a *app) ratePoliciesDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete POLICY", Short: "Delete a rate-limit policy that is assigned to nothing", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, policy, err := a.found(c.Context(), ratePolicyID, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := api.DeleteRateLimitPolicyWithResponse(c.Context(), policy,
-			&client.DeleteRateLimitPolicyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { t.row("DELETED", policy) })
-	}
-	return c
+	return deleteOne(a, "delete POLICY", "Delete a rate-limit policy that is assigned to nothing", ratePolicyID,
+		func(ctx context.Context, api *client.ClientWithResponses, policy string, f *change) (answer, error) {
+			return api.DeleteRateLimitPolicyWithResponse(ctx, policy, &client.DeleteRateLimitPolicyParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+		})
 }
 
 func ratePolicyTable(t *table, p client.RateLimitPolicy) {

@@ -96,28 +96,17 @@ func (a *app) routesCreate() *cobra.Command {
 }
 
 func (a *app) routesList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List dynamic routes, the last changed first", Args: cobra.NoArgs}
-	limit := limitFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		body, routes, err := pages[client.DynamicRouteListed](*limit, func(cursor *string, size int) (answer, error) {
-			return api.ListDynamicRoutesWithResponse(c.Context(), &client.ListDynamicRoutesParams{Cursor: cursor, Limit: &size})
-		})
-		if err != nil {
-			return err
-		}
-		return a.showBody(body, func(t *table) {
+	return listAll(a, "List dynamic routes, the last changed first",
+		func(t *table, list []client.DynamicRouteListed) {
 			t.row("ID", "NAME", "SLUG", "STATUS", "LATEST", "DEPLOYED", "ROLLOUT", "KEYS", "UPDATED")
-			for _, r := range routes {
+			for _, r := range list {
 				t.row(r.ID, r.Name, r.Slug, r.Status, versionCell(r.LatestVersion), versionCell(r.DeployedVersion),
 					underway(r.Rollout), r.KeyCount, r.UpdatedAt)
 			}
+		},
+		func(ctx context.Context, api *client.ClientWithResponses, cursor *string, size int) (answer, error) {
+			return api.ListDynamicRoutesWithResponse(ctx, &client.ListDynamicRoutesParams{Cursor: cursor, Limit: &size})
 		})
-	}
-	return c
 }
 
 func (a *app) routesGet() *cobra.Command {

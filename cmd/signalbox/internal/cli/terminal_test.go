@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -36,6 +37,7 @@ type terminal struct {
 	dir  string
 	in   string // what the next commands read
 	nats *natstest.Server
+	http *http.Client // nil: the default one
 	// waited is how long the commands would have waited; no test does.
 	waited time.Duration
 
@@ -95,7 +97,7 @@ func (term *terminal) signIn() (workspace string) {
 func (term *terminal) deps(out, errs io.Writer) cli.Deps {
 	return cli.Deps{
 		Stdin: strings.NewReader(term.in), Stdout: out, Stderr: errs, Getenv: func(name string) string { return term.env[name] }, Dir: term.dir,
-		HTTP: http.DefaultClient, Version: "test",
+		HTTP: cmp.Or(term.http, http.DefaultClient), Version: "test",
 		Wait: func(ctx context.Context, d time.Duration) error {
 			term.waited += d
 			return ctx.Err()

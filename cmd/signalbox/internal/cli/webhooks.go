@@ -63,44 +63,24 @@ func (a *app) webhooksCreate() *cobra.Command {
 }
 
 func (a *app) webhooksList() *cobra.Command {
-	c := &cobra.Command{Use: "list", Short: "List webhooks, newest first", Args: cobra.NoArgs}
-	limit := limitFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		api, err := a.management()
-		if err != nil {
-			return err
-		}
-		body, found, err := pages[client.Webhook](*limit, func(cursor *string, size int) (answer, error) {
-			return api.ListWebhooksWithResponse(c.Context(), &client.ListWebhooksParams{Cursor: cursor, Limit: &size})
-		})
-		if err != nil {
-			return err
-		}
-		return a.showBody(body, func(t *table) {
+	return listAll(a, "List webhooks, newest first",
+		func(t *table, list []client.Webhook) {
 			t.row("ID", "NAME", "URL", "EVENTS", "ENABLED", "SECRET", "FAILING SINCE", "LAST DELIVERED")
-			for _, w := range found {
+			for _, w := range list {
 				t.row(w.ID, w.Name, w.URL, eventNames(w.Events), w.Enabled, "…"+w.SecretSuffix, w.FailingSince, w.LastDeliveredAt)
 			}
+		},
+		func(ctx context.Context, api *client.ClientWithResponses, cursor *string, size int) (answer, error) {
+			return api.ListWebhooksWithResponse(ctx, &client.ListWebhooksParams{Cursor: cursor, Limit: &size})
 		})
-	}
-	return c
 }
 
 func (a *app) webhooksGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get NAME|WEBHOOK_ID", Short: "Show a webhook, without its secret", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, webhook, err := a.found(c.Context(), webhookID, args[0])
-			if err != nil {
-				return err
-			}
-			r, err := api.GetWebhookWithResponse(c.Context(), webhook)
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { webhookTable(t, r.JSON200.Data) })
-		},
-	}
+	return getOne(a, "get NAME|WEBHOOK_ID", "Show a webhook, without its secret", webhookID, webhookTable,
+		func(ctx context.Context, api *client.ClientWithResponses, webhook string) (answer, func() client.Webhook, error) {
+			r, err := api.GetWebhookWithResponse(ctx, webhook)
+			return r, func() client.Webhook { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) webhooksUpdate() *cobra.Command {
@@ -139,61 +119,29 @@ func (a *app) webhooksUpdate() *cobra.Command {
 }
 
 func (a *app) webhooksDelete() *cobra.Command {
-	c := &cobra.Command{Use: "delete NAME|WEBHOOK_ID", Short: "Delete a webhook, with the account of its deliveries", Args: cobra.ExactArgs(1)}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, webhook, err := a.found(c.Context(), webhookID, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := api.DeleteWebhookWithResponse(c.Context(), webhook, &client.DeleteWebhookParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) {
-			t.row("ID", either(r.JSON200, r.JSON202).Data.ID)
-			t.row("DELETED", either(r.JSON200, r.JSON202).Data.Deleted)
+	return changeOne(a, "delete NAME|WEBHOOK_ID", "Delete a webhook, with the account of its deliveries", webhookID, deletedTable,
+		func(ctx context.Context, api *client.ClientWithResponses, webhook string, f *change) (answer, func() client.Deleted, error) {
+			r, err := api.DeleteWebhookWithResponse(ctx, webhook, &client.DeleteWebhookParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+			return r, func() client.Deleted { return either(r.JSON200, r.JSON202).Data }, err
 		})
-	}
-	return c
 }
 
 func (a *app) webhooksRotate() *cobra.Command {
-	c := &cobra.Command{
-		Use: "rotate-secret NAME|WEBHOOK_ID", Short: "Replace a webhook's secret and show the new one, once", Args: cobra.ExactArgs(1),
-		Long: "Replace a webhook's secret and show the new one, once. Deliveries are signed with both for 24 hours.",
-	}
-	f := changeFlags(c)
-	c.RunE = func(c *cobra.Command, args []string) error {
-		api, webhook, err := a.found(c.Context(), webhookID, args[0])
-		if err != nil {
-			return err
-		}
-		r, err := api.RotateWebhookSecretWithResponse(c.Context(), webhook, &client.RotateWebhookSecretParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
-		if err := done(r, err); err != nil {
-			return err
-		}
-		return a.show(r, func(t *table) { issuedWebhookTable(t, either(r.JSON200, r.JSON202).Data) })
-	}
+	c := changeOne(a, "rotate-secret NAME|WEBHOOK_ID", "Replace a webhook's secret and show the new one, once", webhookID, issuedWebhookTable,
+		func(ctx context.Context, api *client.ClientWithResponses, webhook string, f *change) (answer, func() client.IssuedWebhook, error) {
+			r, err := api.RotateWebhookSecretWithResponse(ctx, webhook, &client.RotateWebhookSecretParams{Wait: f.waitFor(), IdempotencyKey: f.key()})
+			return r, func() client.IssuedWebhook { return either(r.JSON200, r.JSON202).Data }, err
+		})
+	c.Long = c.Short + ". Deliveries are signed with both for 24 hours."
 	return c
 }
 
 // webhookID is the id that a webhook's id or name stands for.
 func webhookID(ctx context.Context, api *client.ClientWithResponses, text string) (string, error) {
-	if isID[id.WebhookKind](text) {
-		return text, nil
-	}
-	_, all, err := pages[client.Webhook](0, func(cursor *string, size int) (answer, error) {
-		return api.ListWebhooksWithResponse(ctx, &client.ListWebhooksParams{Cursor: cursor, Limit: &size})
-	})
-	if err != nil {
-		return "", err
-	}
-	entries := make([]entry, len(all))
-	for i, w := range all {
-		entries[i] = entry{id: w.ID, name: w.Name}
-	}
-	return byName("webhook", text, entries)
+	return idByName[id.WebhookKind]("webhook", text, func(w client.Webhook) entry { return entry{id: w.ID, name: w.Name} },
+		func(cursor *string, size int) (answer, error) {
+			return api.ListWebhooksWithResponse(ctx, &client.ListWebhooksParams{Cursor: cursor, Limit: &size})
+		})
 }
 
 func webhookTable(t *table, w client.Webhook) {

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/signalbox-dev/signalbox/cmd/signalbox/internal/client"
@@ -45,20 +47,11 @@ func (a *app) workspacesList() *cobra.Command {
 }
 
 func (a *app) workspacesGet() *cobra.Command {
-	return &cobra.Command{
-		Use: "get WORKSPACE_ID", Short: "Show a workspace", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			api, err := a.management()
-			if err != nil {
-				return err
-			}
-			r, err := api.GetWorkspaceWithResponse(c.Context(), args[0])
-			if err := done(r, err); err != nil {
-				return err
-			}
-			return a.show(r, func(t *table) { workspaceTable(t, r.JSON200.Data) })
-		},
-	}
+	return getOne(a, "get WORKSPACE_ID", "Show a workspace", asGiven, workspaceTable,
+		func(ctx context.Context, api *client.ClientWithResponses, workspace string) (answer, func() client.Workspace, error) {
+			r, err := api.GetWorkspaceWithResponse(ctx, workspace)
+			return r, func() client.Workspace { return r.JSON200.Data }, err
+		})
 }
 
 func (a *app) workspacesMembers() *cobra.Command {

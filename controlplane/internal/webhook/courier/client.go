@@ -18,7 +18,7 @@ import (
 
 // The bounds of an attempt.
 const (
-	Within        = 10 * time.Second // all of it
+	within        = 10 * time.Second // all of it
 	connectWithin = 4 * time.Second  // to one address
 	maxHeader     = 16 << 10
 	maxBody       = 4 << 10 // of the answer, which nobody sees
@@ -47,7 +47,7 @@ func NewClient(o ClientOptions) *Client {
 	c := &Client{o: o}
 	c.dialer = net.Dialer{Timeout: connectWithin, KeepAlive: -1, ControlContext: c.control}
 	c.transport = &http.Transport{
-		DialContext: c.dial, DisableKeepAlives: true, DisableCompression: true, TLSHandshakeTimeout: Within,
+		DialContext: c.dial, DisableKeepAlives: true, DisableCompression: true, TLSHandshakeTimeout: within,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots},
 		MaxResponseHeaderBytes: maxHeader,
 	}
@@ -58,7 +58,7 @@ var errForbidden = errors.New("the address may not be reached")
 
 // Send implements webhook.Sender.
 func (c *Client) Send(ctx context.Context, s webhook.Shipment) webhook.Attempt {
-	ctx, cancel := context.WithTimeout(ctx, Within)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	a := webhook.Attempt{At: c.o.Now().UTC().Truncate(time.Microsecond)}
 	began := time.Now() // a duration, which an injected clock does not have
@@ -82,7 +82,13 @@ func (c *Client) send(ctx context.Context, s webhook.Shipment, at time.Time) (st
 		webhook.HeaderSignature: {webhook.Sign(s.Body, at, s.Secrets...)},
 		webhook.HeaderEventID:   {s.Event.String()}, webhook.HeaderEventType: {string(s.Type)},
 	}
-	response, err := c.transport.RoundTrip(request) // no client, which would follow redirects
+	transport := c.transport.Clone()
+	// With the attempt's own context: the transport's lets it go on when the attempt
+	// is over, to one after the other of as many addresses as a name has.
+	transport.DialContext = func(_ context.Context, network, hostPort string) (net.Conn, error) {
+		return c.dial(ctx, network, hostPort)
+	}
+	response, err := transport.RoundTrip(request) // no client, which would follow redirects
 	if err != nil {
 		return 0, err
 	}
@@ -95,7 +101,8 @@ func (c *Client) send(ctx context.Context, s webhook.Shipment, at time.Time) (st
 
 // dial looks the host up and connects to one of its addresses. A host of which
 // one address may not be reached is not reached at all: who answers with such a
-// mix is trying.
+// mix is trying. The connection is of use until ctx ends: of one whose protocol the
+// receiver switches the transport lets go, and nothing else would end a read.
 func (c *Client) dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(hostPort)
 	if err != nil {
@@ -108,10 +115,13 @@ func (c *Client) dial(ctx context.Context, network, hostPort string) (net.Conn, 
 	var last error
 	for _, a := range addresses {
 		conn, err := c.dialer.DialContext(ctx, network, net.JoinHostPort(a.String(), port))
-		if err == nil || ctx.Err() != nil {
-			return conn, err
+		if err == nil {
+			context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+			return conn, nil
 		}
-		last = err
+		if last = err; ctx.Err() != nil {
+			break
+		}
 	}
 	return nil, last
 }

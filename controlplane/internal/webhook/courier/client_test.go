@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -201,4 +202,42 @@ func TestAnEndlessAnswerIsLeft(t *testing.T) {
 	defer server.Close()
 	require.Empty(t, client(ClientOptions{Open: true}).Send(t.Context(), shipment(server.URL)).Trouble)
 	<-left
+}
+
+// A receiver that answers with another protocol, and then with nothing, does not
+// keep the attempt from ending.
+func TestASwitchOfProtocolsEndsWithTheAttempt(t *testing.T) {
+	left := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		defer close(left)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: silence\r\n\r\n")
+		_, _ = io.Copy(io.Discard, conn)
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	require.NotEmpty(t, client(ClientOptions{Open: true}).Send(ctx, shipment(server.URL)).Trouble)
+	<-left
+}
+
+// A name with many addresses that do not answer keeps nobody connecting to them
+// when the attempt is over.
+func TestConnectingEndsWithTheAttempt(t *testing.T) {
+	c := client(ClientOptions{Open: true, Resolver: &names{answers: [][]string{{"127.0.0.1", "127.0.0.2"}}}})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	c.dialer.ControlContext = func(ctx context.Context, _, _ string, _ syscall.RawConn) error {
+		cancel()
+		<-ctx.Done()
+		ended <- ctx.Err()
+		return ctx.Err()
+	}
+	require.NotEmpty(t, c.Send(ctx, shipment("https://hooks.example.com/")).Trouble)
+	require.ErrorIs(t, <-ended, context.Canceled, "and not when connecting takes too long")
 }

@@ -219,7 +219,7 @@ func (c *Courier) deliver(ctx context.Context, lane Lane) error {
 		return c.d.Book.Finish(ctx, lane.Workspace, after, hold.Holder, now)
 	})
 	if fault.Is(err, fault.NotFound) {
-		return errors.New("it took longer than it may, and another one has it")
+		return errors.New("it took longer than it may and another one has it, or it was given up meanwhile")
 	}
 	if err == nil {
 		c.note(func(n *counts) { n.outcomes[after.State]++ })

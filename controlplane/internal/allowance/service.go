@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
@@ -159,29 +158,22 @@ func (s *Service) members(ctx context.Context, ws id.Workspace, before, after Ov
 
 func diff(before, after Overrides) []audit.Change {
 	var d audit.Diff
-	d.Text("requests_per_minute", number(before.PerMinute), number(after.PerMinute))
-	d.Text("free_requests_per_day", number(before.FreePerDay), number(after.FreePerDay))
+	d.Number("requests_per_minute", before.PerMinute, after.PerMinute)
+	d.Number("free_requests_per_day", before.FreePerDay, after.FreePerDay)
 	users := maps.Clone(before.Users)
 	if users == nil {
 		users = map[id.User]int64{}
 	}
 	maps.Copy(users, after.Users)
 	for _, user := range slices.SortedFunc(maps.Keys(users), compareUsers) {
-		d.Text("users."+user.String(), entry(before.Users, user), entry(after.Users, user))
+		d.Number("users."+user.String(), entry(before.Users, user), entry(after.Users, user))
 	}
 	return d
 }
 
-func number(v *int64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatInt(*v, 10)
-}
-
-func entry(users map[id.User]int64, user id.User) string {
+func entry(users map[id.User]int64, user id.User) *int64 {
 	if n, ok := users[user]; ok {
-		return strconv.FormatInt(n, 10)
+		return &n
 	}
-	return ""
+	return nil
 }

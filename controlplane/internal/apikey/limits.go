@@ -94,27 +94,13 @@ func diffLimits(d *audit.Diff, before, after Key) {
 	now := windows(a)
 	for i, w := range windows(b) {
 		path := "limits." + string(w.interval)
-		d.Text(path+".requests", count(w.Requests), count(now[i].Requests))
-		d.Text(path+".cost_usd", amount(w.Cost), amount(now[i].Cost))
+		d.Count(path+".requests", w.Requests, now[i].Requests)
+		d.Amount(path+".cost_usd", w.Cost, now[i].Cost)
 	}
 	d.Bool("enforcement.reserve", b.Reserve, a.Reserve)
 	d.Bool("include_byok_in_limit", b.IncludeBYOK, a.IncludeBYOK)
 	d.Bool("soft_blocked", b.SoftBlocked, a.SoftBlocked)
 	d.Text("agent", before.Agent, after.Agent)
-}
-
-func count(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func amount(n money.Nanos) string {
-	if n == 0 {
-		return ""
-	}
-	return n.String()
 }
 
 // Use is what a key used in one window of now.

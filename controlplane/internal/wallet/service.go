@@ -3,7 +3,6 @@ package wallet
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
@@ -195,8 +194,8 @@ func diff(before, after Own) []audit.Change {
 	var d audit.Diff
 	d.Text("billing", text(before.Billing), text(after.Billing))
 	d.Text("floor_usd", amount(before.Floor), amount(after.Floor))
-	d.Text("byok_fee_rate", number(before.FeeRate), number(after.FeeRate))
-	d.Text("byok_free_requests", number(before.FeeAfter), number(after.FeeAfter))
+	d.Number("byok_fee_rate", before.FeeRate, after.FeeRate)
+	d.Number("byok_free_requests", before.FeeAfter, after.FeeAfter)
 	return d
 }
 
@@ -212,11 +211,4 @@ func amount(v *money.Nanos) string {
 		return ""
 	}
 	return v.String()
-}
-
-func number(v *int64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatInt(*v, 10)
 }

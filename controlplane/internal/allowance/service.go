@@ -46,17 +46,11 @@ type Store interface {
 	SetPublished(ctx context.Context, ws id.Workspace, p Published) error
 }
 
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
-}
-
 // Deps are what a Service works with.
 type Deps struct {
 	Runner   txn.Runner
 	Store    Store
-	Mutator  Mutator
+	Mutator  *deploy.Mutator
 	Settings Settings
 	Terms    wallet.Terms // of the deployment
 	Now      func() time.Time
@@ -104,15 +98,14 @@ type Edit func(o *Overrides)
 // Update changes the overrides. It fails with validation_error, also for users
 // that are no members, not_found or precondition_failed.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, edit Edit, ifMatch *int64) (State, publication.Publication, error) {
-	c := &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: "allowance.update", TargetType: "allowance", TargetID: ws.String()}
-	var state State
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	c := deploy.NewChange(by, "allowance.update", "allowance", ws.String())
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (State, error) {
 		a, err := s.d.Store.Account(ctx, ws)
 		if err != nil {
-			return err
+			return State{}, err
 		}
 		if err := txn.Match(ifMatch, a.Overrides.Version); err != nil {
-			return err
+			return State{}, err
 		}
 		before := a.Overrides
 		after := before
@@ -121,21 +114,17 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, edit
 		}
 		edit(&after)
 		if err := after.Validate(); err != nil {
-			return err
+			return State{}, err
 		}
 		if err := s.members(ctx, ws, before, after); err != nil {
-			return err
+			return State{}, err
 		}
-		after.Version, after.UpdatedAt = before.Version+1, s.d.Now().UTC().Truncate(time.Microsecond)
+		after.Version, after.UpdatedAt = before.Version+1, txn.Moment(s.d.Now())
 		c.Diff = diff(before, after)
 		a.Overrides = after
-		state = s.state(a)
-		return s.d.Store.SetOverrides(ctx, ws, after)
+		state := s.state(a)
+		return state, s.d.Store.SetOverrides(ctx, ws, after)
 	})
-	if err != nil {
-		return State{}, publication.Publication{}, err
-	}
-	return state, pub, nil
 }
 
 // members refuses new users that are no members. One that left may stay.

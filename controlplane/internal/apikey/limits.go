@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -127,10 +128,8 @@ func (s *Service) Used(ctx context.Context, ws id.Workspace, keys ...Key) (map[i
 		accounts[i] = wire.KeyAccount(k.ID)
 	}
 	now := s.now()
-	var spent map[wire.Account]spending.History
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		spent, err = s.d.Spending.Spent(ctx, ws, accounts, spending.Since(now))
-		return err
+	spent, err := txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (map[wire.Account]spending.History, error) {
+		return s.d.Spending.Spent(ctx, ws, accounts, spending.Since(now))
 	})
 	if err != nil {
 		return nil, err

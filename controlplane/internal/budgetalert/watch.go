@@ -40,7 +40,7 @@ type WatcherDeps struct {
 	System   txn.System
 	Store    Store
 	Limits   Limits
-	Spending Spending
+	Spending spending.Store
 	Spenders Spenders
 	Queue    Queue
 	IDs      *id.Source
@@ -259,7 +259,7 @@ func (w *Watcher) reached(ctx context.Context, ws id.Workspace, keys []id.Key, a
 
 // alerts are those of the shares that used reaches.
 func (w *Watcher) alerts(ws id.Workspace, l Limit, window spending.Window, used money.Nanos, shares Shares) []Alert {
-	now := w.d.Now().UTC().Truncate(time.Microsecond)
+	now := txn.Moment(w.d.Now())
 	var due []Alert
 	for _, share := range reached(used, l.Amount, shares.Percents) {
 		due = append(due, Alert{

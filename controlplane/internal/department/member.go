@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
@@ -66,33 +67,29 @@ func (s *Service) PutMember(
 	if is.Position != Ordinary && is.Position != Lead {
 		return Member{}, publication.Publication{}, fault.Invalid(fault.Violation{Path: "position", Code: rule.NotAllowed, Message: "must be member or lead"})
 	}
-	m := Member{Workspace: ws, Department: department, User: user, Membership: is, AddedAt: s.now()}
 	c := changeOf(by, "department.put_member", department)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Member, error) {
 		if _, err := s.d.Store.Get(ctx, ws, department); err != nil {
-			return err
+			return Member{}, err
 		}
 		if err := s.d.People.Bindable(ctx, ws, user); err != nil {
-			return err
+			return Member{}, err
 		}
 		memberships, err := s.d.Roster.Of(ctx, ws, user)
 		if err != nil {
-			return err
+			return Member{}, err
 		}
+		m := Member{Workspace: ws, Department: department, User: user, Membership: is, AddedAt: s.now()}
 		before, err := s.fits(ctx, memberships, m)
 		if err != nil {
-			return err
+			return Member{}, err
 		}
 		if before != nil {
 			m.AddedAt = before.AddedAt
 		}
 		c.Diff = memberDiff(user, before, &m)
-		return s.d.Roster.Put(ctx, ws, m)
+		return m, s.d.Roster.Put(ctx, ws, m)
 	})
-	if err != nil {
-		return Member{}, publication.Publication{}, err
-	}
-	return m, pub, nil
 }
 
 // RemoveMember takes user out of a department.

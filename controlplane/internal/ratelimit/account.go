@@ -18,15 +18,11 @@ func assigned(u Uses) error {
 }
 
 func changeOf(by audit.By, action string, policy id.RatePolicy) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "rate_limit_policy", TargetID: policy.String(),
-	}
+	return deploy.NewChange(by, action, "rate_limit_policy", policy.String())
 }
 
 func assignmentChange(by audit.By, action string, assignment id.RateAssignment) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "rate_limit_assignment", TargetID: assignment.String(),
-	}
+	return deploy.NewChange(by, action, "rate_limit_assignment", assignment.String())
 }
 
 // diff is the account of a change for the audit log.

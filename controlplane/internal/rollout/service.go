@@ -20,7 +20,7 @@ type Deps struct {
 	Runner  txn.Runner
 	Store   Store
 	Routes  Routes
-	Mutator Mutator
+	Mutator *deploy.Mutator
 	IDs     *id.Source
 	Now     func() time.Time
 }
@@ -178,4 +178,4 @@ func (s *Service) change(
 	return out, nil
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }

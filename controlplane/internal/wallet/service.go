@@ -22,7 +22,7 @@ type Deps struct {
 	Store   Store
 	Entries Entries
 	Counter Counter
-	Mutator Mutator
+	Mutator *deploy.Mutator
 	Terms   Terms // of the deployment
 	IDs     *id.Source
 	Now     func() time.Time
@@ -78,33 +78,28 @@ type Edit func(o *Own)
 // SetTerms changes the terms that the workspace has of its own. It fails with
 // validation_error, not_found or precondition_failed.
 func (s *Service) SetTerms(ctx context.Context, ws id.Workspace, by audit.By, edit Edit, ifMatch *int64) (Account, publication.Publication, error) {
-	c := &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: "billing.update", TargetType: "wallet", TargetID: ws.String()}
-	var a Account
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	c := deploy.NewChange(by, "billing.update", "wallet", ws.String())
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Account, error) {
 		before, err := s.d.Store.Get(ctx, ws)
 		if err != nil {
-			return err
+			return Account{}, err
 		}
 		if err := txn.Match(ifMatch, before.Version); err != nil {
-			return err
+			return Account{}, err
 		}
 		after := before
 		edit(&after.Own)
 		if err := after.Own.Validate(); err != nil {
-			return err
+			return Account{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before.Own, after.Own)
-		a = Account{Wallet: after, Terms: s.d.Terms.With(after.Own)}
+		a := Account{Wallet: after, Terms: s.d.Terms.With(after.Own)}
 		if a.OwnRequests, err = s.d.Counter.OwnRequests(ctx, ws, s.d.Now()); err != nil {
-			return err
+			return Account{}, err
 		}
-		return s.d.Store.SetOwn(ctx, ws, after)
+		return a, s.d.Store.SetOwn(ctx, ws, after)
 	})
-	if err != nil {
-		return Account{}, publication.Publication{}, err
-	}
-	return a, pub, nil
 }
 
 // errRepeated says that the entry of a reference is there.
@@ -122,9 +117,7 @@ func (s *Service) Add(ctx context.Context, ws id.Workspace, by audit.By, n NewEn
 		ID: id.New[id.WalletEntryKind](s.d.IDs), Workspace: ws, Kind: n.Kind, Amount: n.Amount, Reference: n.Reference, Note: n.Note,
 		Actor: by.Kind, ActorName: by.Name, RequestID: by.RequestID,
 	}
-	c := &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: "credit." + string(n.Kind), TargetType: "wallet_entry", TargetID: e.ID.String(),
-	}
+	c := deploy.NewChange(by, "credit."+string(n.Kind), "wallet_entry", e.ID.String())
 	var made Entry
 	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) (err error) {
 		if made, err = s.repeated(ctx, ws, n); err != nil {
@@ -180,8 +173,7 @@ func (s *Service) repeated(ctx context.Context, ws id.Workspace, n NewEntry) (En
 	return Entry{}, refused
 }
 
-// now has the precision of the database.
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func addDiff(d *audit.Diff, before, after Wallet, e Entry) {
 	d.Text("amount_usd", "", e.Amount.String())

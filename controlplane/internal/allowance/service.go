@@ -74,13 +74,10 @@ type State struct {
 
 // Get fails with not_found.
 func (s *Service) Get(ctx context.Context, ws id.Workspace) (State, error) {
-	var state State
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) error {
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (State, error) {
 		a, err := s.d.Store.Account(ctx, ws)
-		state = s.state(a)
-		return err
+		return s.state(a), err
 	})
-	return state, err
 }
 
 func (s *Service) state(a Account) State {

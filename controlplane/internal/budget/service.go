@@ -75,16 +75,13 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Dr
 
 // Get returns one budget and where it stands.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, budget id.Budget) (Standing, error) {
-	var found Standing
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) error {
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Standing, error) {
 		b, err := s.own(ctx, ws, budget)
 		if err != nil {
-			return err
+			return Standing{}, err
 		}
-		found, err = s.stand(ctx, ws, b)
-		return err
+		return s.stand(ctx, ws, b)
 	})
-	return found, err
 }
 
 // List returns a page of budgets and where they stand, newest first.

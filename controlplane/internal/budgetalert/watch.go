@@ -196,10 +196,8 @@ func (w *Watcher) Sweep(ctx context.Context) error {
 // workspace tells of what is reached in the windows of moments. Most looks find
 // nothing, and only read.
 func (w *Watcher) workspace(ctx context.Context, ws id.Workspace, keys []id.Key, all bool, moments []time.Time) error {
-	var due []Alert
-	err := w.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		due, err = w.reached(ctx, ws, keys, all, moments)
-		return err
+	due, err := txn.Read(ctx, w.d.Runner, ws, func(ctx context.Context) ([]Alert, error) {
+		return w.reached(ctx, ws, keys, all, moments)
 	})
 	if err != nil || len(due) == 0 {
 		return err

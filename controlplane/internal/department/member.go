@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -48,15 +49,12 @@ type Member struct {
 
 // Members lists who belongs to a department.
 func (s *Service) Members(ctx context.Context, ws id.Workspace, department id.Department, q page.Query) (page.Result[Member], error) {
-	var found page.Result[Member]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if _, err = s.d.Store.Get(ctx, ws, department); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Member], error) {
+		if _, err := s.d.Store.Get(ctx, ws, department); err != nil {
+			return page.Result[Member]{}, err
 		}
-		found, err = s.d.Roster.List(ctx, ws, department, q)
-		return err
+		return s.d.Roster.List(ctx, ws, department, q)
 	})
-	return found, err
 }
 
 // PutMember lets user belong to a department as is says, in place of how they

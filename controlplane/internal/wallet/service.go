@@ -47,29 +47,23 @@ func (a Account) FreeRequests() int64 { return max(0, a.Terms.FeeAfter-a.OwnRequ
 
 // Get fails with not_found.
 func (s *Service) Get(ctx context.Context, ws id.Workspace) (Account, error) {
-	var a Account
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if a.Wallet, err = s.d.Store.Get(ctx, ws); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Account, error) {
+		w, err := s.d.Store.Get(ctx, ws)
+		if err != nil {
+			return Account{}, err
 		}
-		a.Terms = s.d.Terms.With(a.Own)
-		a.OwnRequests, err = s.d.Counter.OwnRequests(ctx, ws, s.d.Now())
-		return err
+		return s.account(ctx, w)
 	})
-	return a, err
 }
 
 // Entries returns a page, newest first.
 func (s *Service) Entries(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[Entry], error) {
-	var found page.Result[Entry]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if _, err = s.d.Store.Get(ctx, ws); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Entry], error) {
+		if _, err := s.d.Store.Get(ctx, ws); err != nil {
+			return page.Result[Entry]{}, err
 		}
-		found, err = s.d.Entries.List(ctx, ws, q)
-		return err
+		return s.d.Entries.List(ctx, ws, q)
 	})
-	return found, err
 }
 
 // Edit changes what it is given.
@@ -94,12 +88,17 @@ func (s *Service) SetTerms(ctx context.Context, ws id.Workspace, by audit.By, ed
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before.Own, after.Own)
-		a := Account{Wallet: after, Terms: s.d.Terms.With(after.Own)}
-		if a.OwnRequests, err = s.d.Counter.OwnRequests(ctx, ws, s.d.Now()); err != nil {
+		if err := s.d.Store.SetOwn(ctx, ws, after); err != nil {
 			return Account{}, err
 		}
-		return a, s.d.Store.SetOwn(ctx, ws, after)
+		return s.account(ctx, after)
 	})
+}
+
+// account is w with how its workspace pays.
+func (s *Service) account(ctx context.Context, w Wallet) (Account, error) {
+	requests, err := s.d.Counter.OwnRequests(ctx, w.Workspace, s.d.Now())
+	return Account{Wallet: w, Terms: s.d.Terms.With(w.Own), OwnRequests: requests}, err
 }
 
 // errRepeated says that the entry of a reference is there.

@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
-// MaxShares is how many shares a workspace can be told of.
-const MaxShares = 4
+// maxShares is how many shares a workspace can be told of.
+const maxShares = 4
 
 // Shares are the parts of every limit that a workspace is told of.
 type Shares struct {
@@ -89,7 +89,7 @@ func (s Shares) texts() []string {
 
 func validate(percents []int) error {
 	var v rule.Violations
-	v.Between("shares", len(percents), 1, MaxShares)
+	v.Between("shares", len(percents), 1, maxShares)
 	seen := map[int]bool{}
 	for i, p := range percents {
 		at := fmt.Sprintf("shares[%d]", i)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -114,12 +115,8 @@ func (s Settings) Allowance(standing Standing, o Overrides) policy.Allowance {
 	if s.Enabled {
 		a.PerMinute, a.FreePerDay = s.PerMinute(standing), s.FreePerDay
 	}
-	if o.PerMinute != nil {
-		a.PerMinute = *o.PerMinute
-	}
-	if o.FreePerDay != nil {
-		a.FreePerDay = *o.FreePerDay
-	}
+	patch.Set(&a.PerMinute, o.PerMinute)
+	patch.Set(&a.FreePerDay, o.FreePerDay)
 	for _, user := range slices.SortedFunc(maps.Keys(o.Users), compareUsers) {
 		a.Users = append(a.Users, policy.MemberAllowance{User: user, PerMinute: o.Users[user]})
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
@@ -47,17 +46,11 @@ type Store interface {
 	SetPublished(ctx context.Context, ws id.Workspace, p Published) error
 }
 
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
-}
-
 // Deps are what a Service works with.
 type Deps struct {
 	Runner   txn.Runner
 	Store    Store
-	Mutator  Mutator
+	Mutator  *deploy.Mutator
 	Settings Settings
 	Terms    wallet.Terms // of the deployment
 	Now      func() time.Time
@@ -81,13 +74,10 @@ type State struct {
 
 // Get fails with not_found.
 func (s *Service) Get(ctx context.Context, ws id.Workspace) (State, error) {
-	var state State
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) error {
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (State, error) {
 		a, err := s.d.Store.Account(ctx, ws)
-		state = s.state(a)
-		return err
+		return s.state(a), err
 	})
-	return state, err
 }
 
 func (s *Service) state(a Account) State {
@@ -105,15 +95,14 @@ type Edit func(o *Overrides)
 // Update changes the overrides. It fails with validation_error, also for users
 // that are no members, not_found or precondition_failed.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, edit Edit, ifMatch *int64) (State, publication.Publication, error) {
-	c := &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: "allowance.update", TargetType: "allowance", TargetID: ws.String()}
-	var state State
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	c := deploy.NewChange(by, "allowance.update", "allowance", ws.String())
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (State, error) {
 		a, err := s.d.Store.Account(ctx, ws)
 		if err != nil {
-			return err
+			return State{}, err
 		}
 		if err := txn.Match(ifMatch, a.Overrides.Version); err != nil {
-			return err
+			return State{}, err
 		}
 		before := a.Overrides
 		after := before
@@ -122,21 +111,17 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, edit
 		}
 		edit(&after)
 		if err := after.Validate(); err != nil {
-			return err
+			return State{}, err
 		}
 		if err := s.members(ctx, ws, before, after); err != nil {
-			return err
+			return State{}, err
 		}
-		after.Version, after.UpdatedAt = before.Version+1, s.d.Now().UTC().Truncate(time.Microsecond)
+		after.Version, after.UpdatedAt = before.Version+1, txn.Moment(s.d.Now())
 		c.Diff = diff(before, after)
 		a.Overrides = after
-		state = s.state(a)
-		return s.d.Store.SetOverrides(ctx, ws, after)
+		state := s.state(a)
+		return state, s.d.Store.SetOverrides(ctx, ws, after)
 	})
-	if err != nil {
-		return State{}, publication.Publication{}, err
-	}
-	return state, pub, nil
 }
 
 // members refuses new users that are no members. One that left may stay.
@@ -159,29 +144,22 @@ func (s *Service) members(ctx context.Context, ws id.Workspace, before, after Ov
 
 func diff(before, after Overrides) []audit.Change {
 	var d audit.Diff
-	d.Text("requests_per_minute", number(before.PerMinute), number(after.PerMinute))
-	d.Text("free_requests_per_day", number(before.FreePerDay), number(after.FreePerDay))
+	d.Number("requests_per_minute", before.PerMinute, after.PerMinute)
+	d.Number("free_requests_per_day", before.FreePerDay, after.FreePerDay)
 	users := maps.Clone(before.Users)
 	if users == nil {
 		users = map[id.User]int64{}
 	}
 	maps.Copy(users, after.Users)
 	for _, user := range slices.SortedFunc(maps.Keys(users), compareUsers) {
-		d.Text("users."+user.String(), entry(before.Users, user), entry(after.Users, user))
+		d.Number("users."+user.String(), entry(before.Users, user), entry(after.Users, user))
 	}
 	return d
 }
 
-func number(v *int64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatInt(*v, 10)
-}
-
-func entry(users map[id.User]int64, user id.User) string {
+func entry(users map[id.User]int64, user id.User) *int64 {
 	if n, ok := users[user]; ok {
-		return strconv.FormatInt(n, 10)
+		return &n
 	}
-	return ""
+	return nil
 }

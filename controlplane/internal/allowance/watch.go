@@ -54,7 +54,7 @@ type WatchDeps struct {
 	System    txn.System
 	Directory Directory
 	Store     Store
-	Mutator   Mutator
+	Mutator   *deploy.Mutator
 	Settings  Settings
 	Terms     wallet.Terms
 	Now       func() time.Time
@@ -129,6 +129,9 @@ func (w *Watch) Round(ctx context.Context) error {
 	}
 }
 
+// itself is the watch as an actor.
+var itself = audit.By{Actor: audit.Actor{Kind: audit.System, Name: "signalbox"}}
+
 // look publishes a workspace where that is due.
 func (w *Watch) look(ctx context.Context, seen Seen) error {
 	now := Published{Standing: w.standing(seen.Account), Deployment: w.digest}
@@ -139,9 +142,7 @@ func (w *Watch) look(ctx context.Context, seen Seen) error {
 	if before.Standing == now.Standing && before.Deployment == now.Deployment {
 		return nil
 	}
-	c := &deploy.Change{
-		Actor: audit.Actor{Kind: audit.System, Name: "signalbox"}, Action: "standing.update", TargetType: "workspace", TargetID: seen.Workspace.String(),
-	}
+	c := deploy.NewChange(itself, "standing.update", "workspace", seen.Workspace.String())
 	var d audit.Diff
 	d.Text("standing", string(before.Standing), string(now.Standing))
 	d.Text("deployment", before.Deployment, now.Deployment)

@@ -89,29 +89,6 @@ func filterID[K id.Kind](text *string, path string) (id.ID[K], error) {
 	return parsed, nil
 }
 
-// patchID reads an id that a change sets: nil when the field is absent, the
-// zero id when it is null.
-func patchID[K id.Kind](field nullable.Nullable[string], path string) (*id.ID[K], error) {
-	if !field.IsSpecified() {
-		return nil, nil //nolint:nilnil // absent and no error is an answer here
-	}
-	if field.IsNull() {
-		return &id.ID[K]{}, nil
-	}
-	text, _ := field.Get() // it is there
-	parsed, err := filterID[K](&text, path)
-	return &parsed, err
-}
-
-// orNull writes what is zero as null.
-func orNull[T comparable](v T) nullable.Nullable[T] {
-	var zero T
-	if v == zero {
-		return nullable.NewNullNullable[T]()
-	}
-	return nullable.NewNullableWithValue(v)
-}
-
 // value is *p, or the zero value of an absent field.
 func value[T any](p *T) T {
 	if p == nil {

@@ -6,9 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -39,7 +37,7 @@ func (s *Server) CreateBudget(ctx context.Context, r gen.CreateBudgetRequestObje
 		Target:   budget.Target{Guardrail: guardrail, Agent: value(r.Body.Agent)},
 		Interval: policy.Interval(r.Body.Interval), Reserve: value(reserves(r.Body.Enforcement)), IncludeBYOK: value(r.Body.IncludeByok),
 	}
-	if draft.Limit, err = onlyLimit(r.Body.LimitUsd); err != nil {
+	if draft.Limit, err = onlyAmount(pathLimit, r.Body.LimitUsd); err != nil {
 		return nil, err
 	}
 	b, pub, err := s.services.Budgets.Create(ctx, c.Workspace, c.by(), draft)
@@ -70,23 +68,19 @@ func (s *Server) GetBudget(ctx context.Context, r gen.GetBudgetRequestObject) (g
 
 // UpdateBudget implements the operation.
 func (s *Server) UpdateBudget(ctx context.Context, r gen.UpdateBudgetRequestObject) (gen.UpdateBudgetResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.BudgetKind](r.BudgetID, budgetNoun)
+	t, err := targetOf[id.BudgetKind](ctx, r.BudgetID, budgetNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	patch := budget.Patch{Reserve: reserves(r.Body.Enforcement), IncludeBYOK: r.Body.IncludeByok}
-	if patch.IfMatch, err = ifMatch(r.Params.IfMatch); err != nil {
-		return nil, err
-	}
+	patch := budget.Patch{Reserve: reserves(r.Body.Enforcement), IncludeBYOK: r.Body.IncludeByok, IfMatch: t.ifMatch}
 	if r.Body.LimitUsd != nil {
-		limit, err := onlyLimit(*r.Body.LimitUsd)
+		limit, err := onlyAmount(pathLimit, *r.Body.LimitUsd)
 		if err != nil {
 			return nil, err
 		}
 		patch.Limit = &limit
 	}
-	b, pub, err := s.services.Budgets.Update(ctx, c.Workspace, key, c.by(), patch)
+	b, pub, err := s.services.Budgets.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -112,34 +106,23 @@ func (s *Server) DeleteBudget(ctx context.Context, r gen.DeleteBudgetRequestObje
 const (
 	budgetNoun    = "budget"
 	pathGuardrail = "guardrail_id"
+	pathLimit     = "limit_usd"
 )
 
 // deleteBudget is what both kinds of budgets have in common.
 func (s *Server) deleteBudget(
 	ctx context.Context, from *budget.Service, text string, header *gen.IfMatch, wait *gen.Wait,
 ) (body gen.DeletedChange, pending bool, err error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.BudgetKind](text, budgetNoun)
+	t, err := targetOf[id.BudgetKind](ctx, text, budgetNoun, header)
 	if err != nil {
 		return body, false, err
 	}
-	match, err := ifMatch(header)
+	pub, err := from.Delete(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return body, false, err
 	}
-	pub, err := from.Delete(ctx, c.Workspace, key, c.by(), match)
-	if err != nil {
-		return body, false, err
-	}
-	ref, pending := s.settle(ctx, pub, wait)
-	return gen.DeletedChange{Data: gen.Deleted{ID: key.String(), Deleted: true}, Publication: ref}, pending, nil
-}
-
-// onlyLimit reads limit_usd.
-func onlyLimit(text gen.LimitUSD) (money.Nanos, error) {
-	var v rule.Violations
-	n := limitUSD(&v, "limit_usd", text)
-	return n, v.Err()
+	body, pending = s.deleted(ctx, t.id.String(), pub, wait)
+	return body, pending, nil
 }
 
 func (s *Server) budgetChange(ctx context.Context, b budget.Standing, pub publication.Publication, wait *gen.Wait) (gen.BudgetChange, string, bool) {

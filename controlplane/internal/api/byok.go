@@ -46,7 +46,7 @@ func (s *Server) CreateByokCredential(ctx context.Context, r gen.CreateByokCrede
 
 // GetByokCredential implements the operation.
 func (s *Server) GetByokCredential(ctx context.Context, r gen.GetByokCredentialRequestObject) (gen.GetByokCredentialResponseObject, error) {
-	credential, err := parseID[id.CredentialKind](r.CredentialID, "provider key")
+	credential, err := parseID[id.CredentialKind](r.CredentialID, byokNoun)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s *Server) GetByokCredential(ctx context.Context, r gen.GetByokCredentialR
 
 // UpdateByokCredential implements the operation.
 func (s *Server) UpdateByokCredential(ctx context.Context, r gen.UpdateByokCredentialRequestObject) (gen.UpdateByokCredentialResponseObject, error) {
-	t, err := byokTargetOf(ctx, r.CredentialID, r.Params.IfMatch)
+	t, err := targetOf[id.CredentialKind](ctx, r.CredentialID, byokNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *Server) UpdateByokCredential(ctx context.Context, r gen.UpdateByokCrede
 		}
 		patch.APIKeys = &keys
 	}
-	after, pub, err := s.services.BYOK.Update(ctx, t.Workspace, t.credential, t.by(), patch)
+	after, pub, err := s.services.BYOK.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +90,11 @@ func (s *Server) UpdateByokCredential(ctx context.Context, r gen.UpdateByokCrede
 
 // EnableByokCredential implements the operation.
 func (s *Server) EnableByokCredential(ctx context.Context, r gen.EnableByokCredentialRequestObject) (gen.EnableByokCredentialResponseObject, error) {
-	t, err := byokTargetOf(ctx, r.CredentialID, r.Params.IfMatch)
+	t, err := targetOf[id.CredentialKind](ctx, r.CredentialID, byokNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	after, pub, err := s.services.BYOK.Enable(ctx, t.Workspace, t.credential, t.by(), t.ifMatch)
+	after, pub, err := s.services.BYOK.Enable(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +108,11 @@ func (s *Server) EnableByokCredential(ctx context.Context, r gen.EnableByokCrede
 
 // DisableByokCredential implements the operation.
 func (s *Server) DisableByokCredential(ctx context.Context, r gen.DisableByokCredentialRequestObject) (gen.DisableByokCredentialResponseObject, error) {
-	t, err := byokTargetOf(ctx, r.CredentialID, r.Params.IfMatch)
+	t, err := targetOf[id.CredentialKind](ctx, r.CredentialID, byokNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	after, pub, err := s.services.BYOK.Disable(ctx, t.Workspace, t.credential, t.by(), t.ifMatch)
+	after, pub, err := s.services.BYOK.Disable(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -126,16 +126,15 @@ func (s *Server) DisableByokCredential(ctx context.Context, r gen.DisableByokCre
 
 // DeleteByokCredential implements the operation.
 func (s *Server) DeleteByokCredential(ctx context.Context, r gen.DeleteByokCredentialRequestObject) (gen.DeleteByokCredentialResponseObject, error) {
-	t, err := byokTargetOf(ctx, r.CredentialID, r.Params.IfMatch)
+	t, err := targetOf[id.CredentialKind](ctx, r.CredentialID, byokNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	pub, err := s.services.BYOK.Delete(ctx, t.Workspace, t.credential, t.by(), t.ifMatch)
+	pub, err := s.services.BYOK.Delete(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: t.credential.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, t.id.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.DeleteByokCredential202JSONResponse(body), nil
 	}
@@ -184,7 +183,7 @@ func (s *Server) ReorderByokCredentials(ctx context.Context, r gen.ReorderByokCr
 
 // VerifyByokCredential implements the operation.
 func (s *Server) VerifyByokCredential(ctx context.Context, r gen.VerifyByokCredentialRequestObject) (gen.VerifyByokCredentialResponseObject, error) {
-	credential, err := parseID[id.CredentialKind](r.CredentialID, "provider key")
+	credential, err := parseID[id.CredentialKind](r.CredentialID, byokNoun)
 	if err != nil {
 		return nil, err
 	}
@@ -198,22 +197,7 @@ func (s *Server) VerifyByokCredential(ctx context.Context, r gen.VerifyByokCrede
 	}, nil
 }
 
-// byokTarget is the provider key that a change is about, and who makes it.
-type byokTarget struct {
-	caller
-	credential id.Credential
-	ifMatch    *int64
-}
-
-func byokTargetOf(ctx context.Context, text string, match *gen.IfMatch) (byokTarget, error) {
-	t := byokTarget{caller: callerOf(ctx)}
-	var err error
-	if t.credential, err = parseID[id.CredentialKind](text, "provider key"); err != nil {
-		return t, err
-	}
-	t.ifMatch, err = ifMatch(match)
-	return t, err
-}
+const byokNoun = "provider key"
 
 // scopeIDs reads the ids of a list in a body.
 func scopeIDs[K id.Kind](path string, list []string) ([]id.ID[K], error) {

@@ -32,7 +32,7 @@ func (s *Server) CreateDepartmentBudget(ctx context.Context, r gen.CreateDepartm
 	if err != nil {
 		return nil, err
 	}
-	limit, err := onlyLimit(r.Body.LimitUsd)
+	limit, err := onlyAmount(pathLimit, r.Body.LimitUsd)
 	if err != nil {
 		return nil, err
 	}
@@ -66,20 +66,15 @@ func (s *Server) GetDepartmentBudget(ctx context.Context, r gen.GetDepartmentBud
 
 // UpdateDepartmentBudget implements the operation.
 func (s *Server) UpdateDepartmentBudget(ctx context.Context, r gen.UpdateDepartmentBudgetRequestObject) (gen.UpdateDepartmentBudgetResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.BudgetKind](r.BudgetID, budgetNoun)
+	t, err := targetOf[id.BudgetKind](ctx, r.BudgetID, budgetNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	match, err := ifMatch(r.Params.IfMatch)
+	limit, err := onlyAmount(pathLimit, r.Body.LimitUsd)
 	if err != nil {
 		return nil, err
 	}
-	limit, err := onlyLimit(r.Body.LimitUsd)
-	if err != nil {
-		return nil, err
-	}
-	b, pub, err := s.services.DepartmentBudgets.Update(ctx, c.Workspace, key, c.by(), budget.Patch{Limit: &limit, IfMatch: match})
+	b, pub, err := s.services.DepartmentBudgets.Update(ctx, t.Workspace, t.id, t.by(), budget.Patch{Limit: &limit, IfMatch: t.ifMatch})
 	if err != nil {
 		return nil, err
 	}

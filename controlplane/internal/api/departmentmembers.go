@@ -55,8 +55,7 @@ func (s *Server) RemoveDepartmentMember(ctx context.Context, r gen.RemoveDepartm
 	if err != nil {
 		return nil, err
 	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: user.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, user.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.RemoveDepartmentMember202JSONResponse(body), nil
 	}

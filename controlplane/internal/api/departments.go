@@ -54,19 +54,15 @@ func (s *Server) GetDepartment(ctx context.Context, r gen.GetDepartmentRequestOb
 
 // UpdateDepartment implements the operation.
 func (s *Server) UpdateDepartment(ctx context.Context, r gen.UpdateDepartmentRequestObject) (gen.UpdateDepartmentResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.DepartmentKind](r.DepartmentID, departmentNoun)
+	t, err := targetOf[id.DepartmentKind](ctx, r.DepartmentID, departmentNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	patch := department.Patch{Name: r.Body.Name}
-	if patch.IfMatch, err = ifMatch(r.Params.IfMatch); err != nil {
-		return nil, err
-	}
+	patch := department.Patch{Name: r.Body.Name, IfMatch: t.ifMatch}
 	if patch.Profile, err = patchID[id.ProfileKind](r.Body.RoutingProfileID, pathProfile); err != nil {
 		return nil, err
 	}
-	d, pub, err := s.services.Departments.Update(ctx, c.Workspace, key, c.by(), patch)
+	d, pub, err := s.services.Departments.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -80,21 +76,15 @@ func (s *Server) UpdateDepartment(ctx context.Context, r gen.UpdateDepartmentReq
 
 // DeleteDepartment implements the operation.
 func (s *Server) DeleteDepartment(ctx context.Context, r gen.DeleteDepartmentRequestObject) (gen.DeleteDepartmentResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.DepartmentKind](r.DepartmentID, departmentNoun)
+	t, err := targetOf[id.DepartmentKind](ctx, r.DepartmentID, departmentNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	match, err := ifMatch(r.Params.IfMatch)
+	pub, err := s.services.Departments.Delete(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	pub, err := s.services.Departments.Delete(ctx, c.Workspace, key, c.by(), match)
-	if err != nil {
-		return nil, err
-	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: key.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, t.id.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.DeleteDepartment202JSONResponse(body), nil
 	}

@@ -8,10 +8,9 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/dynamicroute"
-	"github.com/signalbox-dev/signalbox/shared/fault"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/money"
 )
 
 func listedRouteOf(l dynamicroute.Listed) gen.DynamicRouteListed {
@@ -100,22 +99,16 @@ func sampleFrom(f gen.DynamicRouteFacts) (dynamicroute.Sample, error) {
 	if f.Usage == nil {
 		return s, nil
 	}
-	var wrong []fault.Violation
+	var v rule.Violations
 	bucket := func(window string, b *gen.DynamicRouteBucket) flow.Bucket {
 		if b == nil {
 			return flow.Bucket{}
 		}
-		cost, err := money.Parse(valueOr(b.CostUsd, "0"))
-		if err != nil {
-			wrong = append(wrong, fault.Violation{Path: "facts.usage." + window + ".cost_usd", Code: "out_of_range", Message: "must be an amount in USD such as 12.5"})
-		}
+		cost := amount(&v, "facts.usage."+window+".cost_usd", valueOr(b.CostUsd, "0"))
 		return flow.Bucket{Known: true, Requests: value(b.Requests), Cost: cost}
 	}
 	s.Usage = flow.Usage{Daily: bucket("daily", f.Usage.Daily), Weekly: bucket("weekly", f.Usage.Weekly), Monthly: bucket("monthly", f.Usage.Monthly)}
-	if len(wrong) > 0 {
-		return s, fault.Invalid(wrong...)
-	}
-	return s, nil
+	return s, v.Err()
 }
 
 func valueOr[T any](p *T, none T) T {

@@ -10,11 +10,11 @@ import (
 
 // StartDynamicRouteRollout implements the operation.
 func (s *Server) StartDynamicRouteRollout(ctx context.Context, r gen.StartDynamicRouteRolloutRequestObject) (gen.StartDynamicRouteRolloutResponseObject, error) {
-	t, err := routeTargetOf(ctx, r.DynamicRouteID, nil)
+	t, err := targetOf[id.RouteKind](ctx, r.DynamicRouteID, routeNoun, nil)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.services.Rollouts.Start(ctx, t.Workspace, t.route, r.Version, t.by(), planFrom(*r.Body))
+	out, err := s.services.Rollouts.Start(ctx, t.Workspace, t.id, r.Version, t.by(), planFrom(*r.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -111,11 +111,11 @@ type steered struct {
 }
 
 func (s *Server) steer(ctx context.Context, text string, match *gen.IfMatch, wait *gen.Wait, change rollout.Steering) (steered, error) {
-	t, err := routeTargetOf(ctx, text, match)
+	t, err := targetOf[id.RouteKind](ctx, text, routeNoun, match)
 	if err != nil {
 		return steered{}, err
 	}
-	out, err := change(ctx, t.Workspace, t.route, t.by(), t.ifMatch)
+	out, err := change(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return steered{}, err
 	}

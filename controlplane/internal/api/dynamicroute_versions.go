@@ -23,11 +23,11 @@ func (s *Server) ListDynamicRouteVersions(ctx context.Context, r gen.ListDynamic
 
 // SaveDynamicRouteVersion implements the operation.
 func (s *Server) SaveDynamicRouteVersion(ctx context.Context, r gen.SaveDynamicRouteVersionRequestObject) (gen.SaveDynamicRouteVersionResponseObject, error) {
-	t, err := routeTargetOf(ctx, r.DynamicRouteID, r.Params.IfMatch)
+	t, err := targetOf[id.RouteKind](ctx, r.DynamicRouteID, routeNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.services.DynamicRoutes.Save(ctx, t.Workspace, t.route, t.by(), dynamicroute.NewVersion{
+	out, err := s.services.DynamicRoutes.Save(ctx, t.Workspace, t.id, t.by(), dynamicroute.NewVersion{
 		Config: r.Body.Config, Note: value(r.Body.Note), Parent: r.Body.Parent, IfMatch: t.ifMatch,
 	})
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Server) TestDynamicRouteVersion(ctx context.Context, r gen.TestDynamicR
 // DeployDynamicRouteVersion implements the operation.
 func (s *Server) DeployDynamicRouteVersion(ctx context.Context, r gen.DeployDynamicRouteVersionRequestObject) (gen.DeployDynamicRouteVersionResponseObject, error) {
 	done, err := s.changeRoute(ctx, r.DynamicRouteID, r.Params.IfMatch, r.Params.Wait, func(t routeTarget) (dynamicroute.Outcome, error) {
-		return s.services.DynamicRoutes.Deploy(ctx, t.Workspace, t.route, r.Version, t.by(), t.ifMatch)
+		return s.services.DynamicRoutes.Deploy(ctx, t.Workspace, t.id, r.Version, t.by(), t.ifMatch)
 	})
 	switch {
 	case err != nil:
@@ -115,7 +115,7 @@ func (s *Server) DeployDynamicRouteVersion(ctx context.Context, r gen.DeployDyna
 // RollbackDynamicRoute implements the operation.
 func (s *Server) RollbackDynamicRoute(ctx context.Context, r gen.RollbackDynamicRouteRequestObject) (gen.RollbackDynamicRouteResponseObject, error) {
 	done, err := s.changeRoute(ctx, r.DynamicRouteID, r.Params.IfMatch, r.Params.Wait, func(t routeTarget) (dynamicroute.Outcome, error) {
-		return s.services.DynamicRoutes.Rollback(ctx, t.Workspace, t.route, t.by(), t.ifMatch)
+		return s.services.DynamicRoutes.Rollback(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	})
 	switch {
 	case err != nil:

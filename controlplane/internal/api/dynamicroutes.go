@@ -68,7 +68,7 @@ func (s *Server) UpdateDynamicRoute(ctx context.Context, r gen.UpdateDynamicRout
 	}
 	done, err := s.changeRoute(ctx, r.DynamicRouteID, r.Params.IfMatch, r.Params.Wait, func(t routeTarget) (dynamicroute.Outcome, error) {
 		patch.IfMatch = t.ifMatch
-		return s.services.DynamicRoutes.Update(ctx, t.Workspace, t.route, t.by(), patch)
+		return s.services.DynamicRoutes.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	})
 	switch {
 	case err != nil:
@@ -81,16 +81,15 @@ func (s *Server) UpdateDynamicRoute(ctx context.Context, r gen.UpdateDynamicRout
 
 // DeleteDynamicRoute implements the operation.
 func (s *Server) DeleteDynamicRoute(ctx context.Context, r gen.DeleteDynamicRouteRequestObject) (gen.DeleteDynamicRouteResponseObject, error) {
-	t, err := routeTargetOf(ctx, r.DynamicRouteID, r.Params.IfMatch)
+	t, err := targetOf[id.RouteKind](ctx, r.DynamicRouteID, routeNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	pub, err := s.services.DynamicRoutes.Delete(ctx, t.Workspace, t.route, t.by(), r.Params.ConfirmName, t.ifMatch)
+	pub, err := s.services.DynamicRoutes.Delete(ctx, t.Workspace, t.id, t.by(), r.Params.ConfirmName, t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: t.route.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, t.id.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.DeleteDynamicRoute202JSONResponse(body), nil
 	}
@@ -99,7 +98,7 @@ func (s *Server) DeleteDynamicRoute(ctx context.Context, r gen.DeleteDynamicRout
 
 // SetDynamicRouteKeys implements the operation.
 func (s *Server) SetDynamicRouteKeys(ctx context.Context, r gen.SetDynamicRouteKeysRequestObject) (gen.SetDynamicRouteKeysResponseObject, error) {
-	t, err := routeTargetOf(ctx, r.DynamicRouteID, r.Params.IfMatch)
+	t, err := targetOf[id.RouteKind](ctx, r.DynamicRouteID, routeNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +106,7 @@ func (s *Server) SetDynamicRouteKeys(ctx context.Context, r gen.SetDynamicRouteK
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.services.DynamicRoutes.SetKeys(ctx, t.Workspace, t.route, t.by(), keys, t.ifMatch)
+	out, err := s.services.DynamicRoutes.SetKeys(ctx, t.Workspace, t.id, t.by(), keys, t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -126,27 +125,14 @@ func (s *Server) SetDynamicRouteKeys(ctx context.Context, r gen.SetDynamicRouteK
 
 const routeNoun = "dynamic route"
 
-// routeTarget is the route that a change is about, and who makes it.
-type routeTarget struct {
-	caller
-	route   id.Route
-	ifMatch *int64
-}
-
-func routeTargetOf(ctx context.Context, text string, match *gen.IfMatch) (t routeTarget, err error) {
-	t.caller = callerOf(ctx)
-	if t.route, err = parseID[id.RouteKind](text, routeNoun); err != nil {
-		return t, err
-	}
-	t.ifMatch, err = ifMatch(match)
-	return t, err
-}
+// routeTarget is the route that a change is about.
+type routeTarget = target[id.RouteKind]
 
 // changeRoute makes a change of one route, and what its answer is made of.
 func (s *Server) changeRoute(
 	ctx context.Context, text string, match *gen.IfMatch, wait *gen.Wait, change func(routeTarget) (dynamicroute.Outcome, error),
 ) (changedRoute, error) {
-	t, err := routeTargetOf(ctx, text, match)
+	t, err := targetOf[id.RouteKind](ctx, text, routeNoun, match)
 	if err != nil {
 		return changedRoute{}, err
 	}

@@ -65,19 +65,15 @@ func (s *Server) GetGuardrail(ctx context.Context, r gen.GetGuardrailRequestObje
 
 // UpdateGuardrail implements the operation.
 func (s *Server) UpdateGuardrail(ctx context.Context, r gen.UpdateGuardrailRequestObject) (gen.UpdateGuardrailResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.GuardrailKind](r.GuardrailID, guardrailNoun)
+	t, err := targetOf[id.GuardrailKind](ctx, r.GuardrailID, guardrailNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
 	patch := guardrail.Patch{
 		Name: r.Body.Name, Description: r.Body.Description, Enabled: r.Body.Enabled, WholeWorkspace: r.Body.WholeWorkspace,
-		Models: modelListsFrom(r.Body.Models), Providers: providerListsFrom(r.Body.Providers), Data: dataPolicyFrom(r.Body.DataPolicy),
+		Models: modelListsFrom(r.Body.Models), Providers: providerListsFrom(r.Body.Providers), Data: dataPolicyFrom(r.Body.DataPolicy), IfMatch: t.ifMatch,
 	}
-	if patch.IfMatch, err = ifMatch(r.Params.IfMatch); err != nil {
-		return nil, err
-	}
-	g, pub, err := s.services.Guardrails.Update(ctx, c.Workspace, key, c.by(), patch)
+	g, pub, err := s.services.Guardrails.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -90,21 +86,15 @@ func (s *Server) UpdateGuardrail(ctx context.Context, r gen.UpdateGuardrailReque
 
 // DeleteGuardrail implements the operation.
 func (s *Server) DeleteGuardrail(ctx context.Context, r gen.DeleteGuardrailRequestObject) (gen.DeleteGuardrailResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.GuardrailKind](r.GuardrailID, guardrailNoun)
+	t, err := targetOf[id.GuardrailKind](ctx, r.GuardrailID, guardrailNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	match, err := ifMatch(r.Params.IfMatch)
+	pub, err := s.services.Guardrails.Delete(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	pub, err := s.services.Guardrails.Delete(ctx, c.Workspace, key, c.by(), match)
-	if err != nil {
-		return nil, err
-	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: key.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, t.id.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.DeleteGuardrail202JSONResponse(body), nil
 	}

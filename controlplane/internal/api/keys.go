@@ -119,7 +119,7 @@ func (s *Server) UpdateKey(ctx context.Context, r gen.UpdateKeyRequestObject) (g
 	if r.Body.Surfaces != nil {
 		patch.Surfaces = pointer(texts[gen.Surface, catalog.Surface](*r.Body.Surfaces))
 	}
-	k, pub, err := s.services.Keys.Update(ctx, t.Workspace, t.key, t.by(), patch)
+	k, pub, err := s.services.Keys.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *Server) RevokeKey(ctx context.Context, r gen.RevokeKeyRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	k, pub, err := s.services.Keys.Revoke(ctx, t.Workspace, t.key, t.by(), t.ifMatch)
+	k, pub, err := s.services.Keys.Revoke(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (s *Server) PauseKey(ctx context.Context, r gen.PauseKeyRequestObject) (gen
 	if err != nil {
 		return nil, err
 	}
-	k, pub, err := s.services.Keys.Pause(ctx, t.Workspace, t.key, t.by(), t.ifMatch)
+	k, pub, err := s.services.Keys.Pause(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (s *Server) ResumeKey(ctx context.Context, r gen.ResumeKeyRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	k, pub, err := s.services.Keys.Resume(ctx, t.Workspace, t.key, t.by(), t.ifMatch)
+	k, pub, err := s.services.Keys.Resume(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (s *Server) RotateKey(ctx context.Context, r gen.RotateKeyRequestObject) (g
 	if err != nil {
 		return nil, err
 	}
-	k, plaintext, pub, err := s.services.Keys.Rotate(ctx, t.Workspace, t.key, t.by(),
+	k, plaintext, pub, err := s.services.Keys.Rotate(ctx, t.Workspace, t.id, t.by(),
 		credential.Rotation{Grace: grace(r.Body), IfMatch: t.ifMatch})
 	if err != nil {
 		return nil, err
@@ -210,28 +210,14 @@ const (
 	pathDepartment = "department_id"
 )
 
-// keyTarget is the key that a change is about, and who makes it.
-type keyTarget struct {
-	caller
-	key     id.Key
-	ifMatch *int64
-}
-
 // keyTarget reads what every change of a key has and holds callers who may
 // only touch their own keys to that.
-func (s *Server) keyTarget(ctx context.Context, text string, match *gen.IfMatch) (keyTarget, error) {
-	t := keyTarget{caller: callerOf(ctx)}
-	var err error
-	if t.key, err = parseID[id.KeyKind](text, "API key"); err != nil {
+func (s *Server) keyTarget(ctx context.Context, text string, match *gen.IfMatch) (target[id.KeyKind], error) {
+	t, err := targetOf[id.KeyKind](ctx, text, "API key", match)
+	if err != nil || !t.grant.OwnOnly {
 		return t, err
 	}
-	if t.ifMatch, err = ifMatch(match); err != nil {
-		return t, err
-	}
-	if !t.grant.OwnOnly {
-		return t, nil
-	}
-	k, err := s.services.Keys.Get(ctx, t.Workspace, t.key)
+	k, err := s.services.Keys.Get(ctx, t.Workspace, t.id)
 	if err != nil {
 		return t, err
 	}

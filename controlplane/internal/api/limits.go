@@ -1,8 +1,6 @@
 package api
 
 import (
-	"time"
-
 	"github.com/oapi-codegen/nullable"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
@@ -12,32 +10,6 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
-
-// limitUSD reads a limit in USD. The services say what else it must be; the
-// contract admits only what this reads.
-func limitUSD(v *rule.Violations, path, text string) money.Nanos {
-	n, err := money.Parse(text)
-	if err != nil {
-		v.Add(path, rule.Malformed, "must be an amount in USD with at most 9 decimals, such as 12.50")
-	}
-	return n
-}
-
-// usdOrNull writes an amount twice, or null for none.
-func usdOrNull(n *money.Nanos) (nullable.Nullable[string], nullable.Nullable[int64]) {
-	if n == nil {
-		return nullable.NewNullNullable[string](), nullable.NewNullNullable[int64]()
-	}
-	return nullable.NewNullableWithValue(n.String()), nullable.NewNullableWithValue(int64(*n))
-}
-
-// timeOrNull writes a time, or null for the zero one.
-func timeOrNull(t time.Time) nullable.Nullable[time.Time] {
-	if t.IsZero() {
-		return nullable.NewNullNullable[time.Time]()
-	}
-	return nullable.NewNullableWithValue(t.UTC())
-}
 
 func projectionOf(p spending.Projection) (out gen.SpendProjection) {
 	out.LinearUsd, out.LinearNanos = usdOrNull(p.Linear)
@@ -89,10 +61,7 @@ func setLimits(p *apikey.Patch, body *gen.KeyPatch) (err error) {
 	if p.Limits, err = (keyPolicy{body.Limits, body.Enforcement, body.IncludeByokInLimit, body.SoftBlocked}).patch(); err != nil {
 		return err
 	}
-	if body.Agent.IsSpecified() {
-		agent, _ := body.Agent.Get() // "" for null
-		p.Agent = &agent
-	}
+	p.Agent = orZero(body.Agent)
 	return nil
 }
 
@@ -102,16 +71,13 @@ func windowFrom(v *rule.Violations, path string, w *gen.KeyWindowInput) (p apike
 	if w == nil {
 		return p
 	}
-	if w.Requests.IsSpecified() {
-		n, _ := w.Requests.Get() // 0 for null
-		p.Requests = &n
-	}
+	p.Requests = orZero(w.Requests)
 	if !w.CostUsd.IsSpecified() {
 		return p
 	}
 	p.Cost = new(money.Nanos)
 	if text, err := w.CostUsd.Get(); err == nil {
-		*p.Cost = limitUSD(v, path+".cost_usd", text)
+		*p.Cost = amount(v, path+".cost_usd", text)
 		v.Amount(path+".cost_usd", *p.Cost, "null takes the limit away; to stop a key, pause it or block it softly")
 	}
 	return p
@@ -126,10 +92,8 @@ func keyLimitsOf(l *policy.KeyLimits) (out gen.KeyLimits) {
 }
 
 func keyWindowOf(w policy.KeyWindow) gen.KeyWindow {
-	out := gen.KeyWindow{Requests: orNull(w.Requests), CostNanos: orNull(int64(w.Cost)), CostUsd: nullable.NewNullNullable[string]()}
-	if w.Cost > 0 {
-		out.CostUsd = nullable.NewNullableWithValue(w.Cost.String())
-	}
+	out := gen.KeyWindow{Requests: orNull(w.Requests)}
+	out.CostUsd, out.CostNanos = usdOrNull(some(w.Cost))
 	return out
 }
 

@@ -47,7 +47,7 @@ func (s *Server) CreateManagementKey(ctx context.Context, r gen.CreateManagement
 
 // GetManagementKey implements the operation.
 func (s *Server) GetManagementKey(ctx context.Context, r gen.GetManagementKeyRequestObject) (gen.GetManagementKeyResponseObject, error) {
-	key, err := parseID[id.ManagementKeyKind](r.ManagementKeyID, "management key")
+	key, err := parseID[id.ManagementKeyKind](r.ManagementKeyID, managementKeyNoun)
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +63,11 @@ func (s *Server) GetManagementKey(ctx context.Context, r gen.GetManagementKeyReq
 
 // RevokeManagementKey implements the operation.
 func (s *Server) RevokeManagementKey(ctx context.Context, r gen.RevokeManagementKeyRequestObject) (gen.RevokeManagementKeyResponseObject, error) {
-	c := callerOf(ctx)
-	key, match, err := managementKeyTarget(r.ManagementKeyID, r.Params.IfMatch)
+	t, err := targetOf[id.ManagementKeyKind](ctx, r.ManagementKeyID, managementKeyNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	k, pub, err := s.services.ManagementKeys.Revoke(ctx, c.Workspace, key, c.by(), match)
+	k, pub, err := s.services.ManagementKeys.Revoke(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -86,13 +85,12 @@ func (s *Server) RevokeManagementKey(ctx context.Context, r gen.RevokeManagement
 
 // RotateManagementKey implements the operation.
 func (s *Server) RotateManagementKey(ctx context.Context, r gen.RotateManagementKeyRequestObject) (gen.RotateManagementKeyResponseObject, error) {
-	c := callerOf(ctx)
-	key, match, err := managementKeyTarget(r.ManagementKeyID, r.Params.IfMatch)
+	t, err := targetOf[id.ManagementKeyKind](ctx, r.ManagementKeyID, managementKeyNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	k, plaintext, pub, err := s.services.ManagementKeys.Rotate(ctx, c.Workspace, key, c.by(),
-		credential.Rotation{Grace: grace(r.Body), IfMatch: match}, c.Scopes)
+	k, plaintext, pub, err := s.services.ManagementKeys.Rotate(ctx, t.Workspace, t.id, t.by(),
+		credential.Rotation{Grace: grace(r.Body), IfMatch: t.ifMatch}, t.Scopes)
 	if err != nil {
 		return nil, err
 	}
@@ -108,14 +106,7 @@ func (s *Server) RotateManagementKey(ctx context.Context, r gen.RotateManagement
 	}, nil
 }
 
-func managementKeyTarget(text string, header *gen.IfMatch) (id.ManagementKey, *int64, error) {
-	key, err := parseID[id.ManagementKeyKind](text, "management key")
-	if err != nil {
-		return key, nil, err
-	}
-	match, err := ifMatch(header)
-	return key, match, err
-}
+const managementKeyNoun = "management key"
 
 func (s *Server) managementKeyOf(k managementkey.Key) gen.ManagementKey {
 	return gen.ManagementKey{

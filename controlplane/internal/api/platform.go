@@ -10,8 +10,11 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
-// firstKeyName is the name of the management key that comes with a workspace.
-const firstKeyName = "first key"
+const (
+	workspaceNoun = "workspace"
+	// firstKeyName is the name of the management key that comes with a workspace.
+	firstKeyName = "first key"
+)
 
 // ListPlatformWorkspaces implements the operation.
 func (s *Server) ListPlatformWorkspaces(ctx context.Context, r gen.ListPlatformWorkspacesRequestObject) (gen.ListPlatformWorkspacesResponseObject, error) {

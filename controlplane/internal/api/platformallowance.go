@@ -10,7 +10,7 @@ import (
 
 // GetPlatformAllowance implements the operation.
 func (s *Server) GetPlatformAllowance(ctx context.Context, r gen.GetPlatformAllowanceRequestObject) (gen.GetPlatformAllowanceResponseObject, error) {
-	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, "workspace")
+	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, workspaceNoun)
 	if err != nil {
 		return nil, err
 	}
@@ -26,11 +26,7 @@ func (s *Server) GetPlatformAllowance(ctx context.Context, r gen.GetPlatformAllo
 
 // UpdatePlatformAllowance implements the operation.
 func (s *Server) UpdatePlatformAllowance(ctx context.Context, r gen.UpdatePlatformAllowanceRequestObject) (gen.UpdatePlatformAllowanceResponseObject, error) {
-	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, "workspace")
-	if err != nil {
-		return nil, err
-	}
-	match, err := ifMatch(r.Params.IfMatch)
+	t, err := targetOf[id.WorkspaceKind](ctx, r.WorkspaceID, workspaceNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +34,7 @@ func (s *Server) UpdatePlatformAllowance(ctx context.Context, r gen.UpdatePlatfo
 	if err != nil {
 		return nil, err
 	}
-	after, pub, err := s.services.Allowances.Update(ctx, ws, callerOf(ctx).by(), edit, match)
+	after, pub, err := s.services.Allowances.Update(ctx, t.id, t.by(), edit, t.ifMatch)
 	if err != nil {
 		return nil, err
 	}

@@ -8,9 +8,7 @@ import (
 	"github.com/oapi-codegen/nullable"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
-	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -18,7 +16,7 @@ import (
 
 // GetPlatformBilling implements the operation.
 func (s *Server) GetPlatformBilling(ctx context.Context, r gen.GetPlatformBillingRequestObject) (gen.GetPlatformBillingResponseObject, error) {
-	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, "workspace")
+	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, workspaceNoun)
 	if err != nil {
 		return nil, err
 	}
@@ -34,11 +32,7 @@ func (s *Server) GetPlatformBilling(ctx context.Context, r gen.GetPlatformBillin
 
 // UpdatePlatformBilling implements the operation.
 func (s *Server) UpdatePlatformBilling(ctx context.Context, r gen.UpdatePlatformBillingRequestObject) (gen.UpdatePlatformBillingResponseObject, error) {
-	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, "workspace")
-	if err != nil {
-		return nil, err
-	}
-	match, err := ifMatch(r.Params.IfMatch)
+	t, err := targetOf[id.WorkspaceKind](ctx, r.WorkspaceID, workspaceNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +40,7 @@ func (s *Server) UpdatePlatformBilling(ctx context.Context, r gen.UpdatePlatform
 	if err != nil {
 		return nil, err
 	}
-	after, pub, err := s.services.Wallets.SetTerms(ctx, ws, callerOf(ctx).by(), edit, match)
+	after, pub, err := s.services.Wallets.SetTerms(ctx, t.id, t.by(), edit, t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +54,7 @@ func (s *Server) UpdatePlatformBilling(ctx context.Context, r gen.UpdatePlatform
 
 // ListPlatformCreditEntries implements the operation.
 func (s *Server) ListPlatformCreditEntries(ctx context.Context, r gen.ListPlatformCreditEntriesRequestObject) (gen.ListPlatformCreditEntriesResponseObject, error) {
-	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, "workspace")
+	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, workspaceNoun)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +79,12 @@ func (s *Server) AdjustPlatformCredits(ctx context.Context, r gen.AdjustPlatform
 	})
 }
 
-func (s *Server) credited(ctx context.Context, workspace string, wait *gen.Wait, amount string, n wallet.NewEntry) (*credited, error) {
-	ws, err := parseID[id.WorkspaceKind](workspace, "workspace")
+func (s *Server) credited(ctx context.Context, workspace string, wait *gen.Wait, usd string, n wallet.NewEntry) (*credited, error) {
+	ws, err := parseID[id.WorkspaceKind](workspace, workspaceNoun)
 	if err != nil {
 		return nil, err
 	}
-	if n.Amount, err = amountOf(amount, "amount_usd"); err != nil {
+	if n.Amount, err = onlyAmount("amount_usd", usd); err != nil {
 		return nil, err
 	}
 	made, pub, err := s.services.Wallets.Add(ctx, ws, callerOf(ctx).by(), n)
@@ -127,19 +121,10 @@ func (c *credited) VisitTopUpPlatformCreditsResponse(w http.ResponseWriter) erro
 // VisitAdjustPlatformCreditsResponse implements the operation's answer.
 func (c *credited) VisitAdjustPlatformCreditsResponse(w http.ResponseWriter) error { return c.write(w) }
 
-// amountOf reads an amount whose form the contract has admitted.
-func amountOf(text, path string) (money.Nanos, error) {
-	n, err := money.Parse(text)
-	if err != nil {
-		return 0, fault.Invalid(fault.Violation{Path: path, Code: rule.Malformed, Message: "must be an amount in USD with at most 9 decimals"})
-	}
-	return n, nil
-}
-
 func termsEdit(b gen.PlatformBillingPatch) (wallet.Edit, error) {
 	var floor *money.Nanos
 	if text, err := b.FloorUsd.Get(); err == nil {
-		n, err := amountOf(text, "floor_usd")
+		n, err := onlyAmount("floor_usd", text)
 		if err != nil {
 			return nil, err
 		}
@@ -158,25 +143,6 @@ func termsEdit(b gen.PlatformBillingPatch) (wallet.Edit, error) {
 		patchNullable(&o.FeeRate, b.ByokFeeRate)
 		patchNullable(&o.FeeAfter, b.ByokFreeRequests)
 	}, nil
-}
-
-// patchNullable sets field where that is said, to nil with null.
-func patchNullable[T any](field **T, said nullable.Nullable[T]) {
-	if !said.IsSpecified() {
-		return
-	}
-	*field = nil
-	if v, err := said.Get(); err == nil {
-		*field = &v
-	}
-}
-
-// pointed writes nil as null.
-func pointed[T any](v *T) nullable.Nullable[T] {
-	if v == nil {
-		return nullable.NewNullNullable[T]()
-	}
-	return nullable.NewNullableWithValue(*v)
 }
 
 func billingOf(a wallet.Account) gen.PlatformBilling {

@@ -10,7 +10,7 @@ import (
 
 // GetPlatformWorkspaceTags implements the operation.
 func (s *Server) GetPlatformWorkspaceTags(ctx context.Context, r gen.GetPlatformWorkspaceTagsRequestObject) (gen.GetPlatformWorkspaceTagsResponseObject, error) {
-	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, "workspace")
+	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, workspaceNoun)
 	if err != nil {
 		return nil, err
 	}
@@ -26,15 +26,11 @@ func (s *Server) GetPlatformWorkspaceTags(ctx context.Context, r gen.GetPlatform
 
 // SetPlatformWorkspaceTags implements the operation.
 func (s *Server) SetPlatformWorkspaceTags(ctx context.Context, r gen.SetPlatformWorkspaceTagsRequestObject) (gen.SetPlatformWorkspaceTagsResponseObject, error) {
-	ws, err := parseID[id.WorkspaceKind](r.WorkspaceID, "workspace")
+	t, err := targetOf[id.WorkspaceKind](ctx, r.WorkspaceID, workspaceNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	match, err := ifMatch(r.Params.IfMatch)
-	if err != nil {
-		return nil, err
-	}
-	after, pub, err := s.services.Workspaces.Update(ctx, ws, callerOf(ctx).by(), workspace.Patch{Tags: &r.Body.Tags}, match)
+	after, pub, err := s.services.Workspaces.Update(ctx, t.id, t.by(), workspace.Patch{Tags: &r.Body.Tags}, t.ifMatch)
 	if err != nil {
 		return nil, err
 	}

@@ -60,19 +60,15 @@ func (s *Server) GetRoutingProfile(ctx context.Context, r gen.GetRoutingProfileR
 
 // UpdateRoutingProfile implements the operation.
 func (s *Server) UpdateRoutingProfile(ctx context.Context, r gen.UpdateRoutingProfileRequestObject) (gen.UpdateRoutingProfileResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.ProfileKind](r.RoutingProfileID, profileNoun)
+	t, err := targetOf[id.ProfileKind](ctx, r.RoutingProfileID, profileNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	patch := profile.Patch{Name: r.Body.Name}
-	if patch.IfMatch, err = ifMatch(r.Params.IfMatch); err != nil {
-		return nil, err
-	}
+	patch := profile.Patch{Name: r.Body.Name, IfMatch: t.ifMatch}
 	if r.Body.Routing != nil {
 		patch.Routing = pointer(routingFrom(*r.Body.Routing))
 	}
-	p, pub, err := s.services.Profiles.Update(ctx, c.Workspace, key, c.by(), patch)
+	p, pub, err := s.services.Profiles.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -90,21 +86,15 @@ func (s *Server) UpdateRoutingProfile(ctx context.Context, r gen.UpdateRoutingPr
 
 // DeleteRoutingProfile implements the operation.
 func (s *Server) DeleteRoutingProfile(ctx context.Context, r gen.DeleteRoutingProfileRequestObject) (gen.DeleteRoutingProfileResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.ProfileKind](r.RoutingProfileID, profileNoun)
+	t, err := targetOf[id.ProfileKind](ctx, r.RoutingProfileID, profileNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	match, err := ifMatch(r.Params.IfMatch)
+	pub, err := s.services.Profiles.Delete(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	pub, err := s.services.Profiles.Delete(ctx, c.Workspace, key, c.by(), match)
-	if err != nil {
-		return nil, err
-	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: key.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, t.id.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.DeleteRoutingProfile202JSONResponse(body), nil
 	}

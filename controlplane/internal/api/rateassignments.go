@@ -77,8 +77,7 @@ func (s *Server) DeleteRateLimitAssignment(ctx context.Context, r gen.DeleteRate
 	if err != nil {
 		return nil, err
 	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: key.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, key.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.DeleteRateLimitAssignment202JSONResponse(body), nil
 	}

@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/oapi-codegen/nullable"
-
 	"github.com/signalbox-dev/signalbox/controlplane/internal/api/gen"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/ratelimit"
@@ -57,22 +55,18 @@ func (s *Server) GetRateLimitPolicy(ctx context.Context, r gen.GetRateLimitPolic
 
 // UpdateRateLimitPolicy implements the operation.
 func (s *Server) UpdateRateLimitPolicy(ctx context.Context, r gen.UpdateRateLimitPolicyRequestObject) (gen.UpdateRateLimitPolicyResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.RatePolicyKind](r.RateLimitPolicyID, ratePolicyNoun)
+	t, err := targetOf[id.RatePolicyKind](ctx, r.RateLimitPolicyID, ratePolicyNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
 	patch := ratelimit.Patch{
 		Name: r.Body.Name, Requests: orZero(r.Body.RequestsPerMinute), Tokens: orZero(r.Body.TokensPerMinute),
-		Concurrent: orZero(r.Body.ConcurrentRequests), FailClosed: r.Body.FailClosed,
+		Concurrent: orZero(r.Body.ConcurrentRequests), FailClosed: r.Body.FailClosed, IfMatch: t.ifMatch,
 	}
 	if r.Body.OnUnavailable != nil {
 		patch.Unavailable = pointer(policy.Unavailable(*r.Body.OnUnavailable))
 	}
-	if patch.IfMatch, err = ifMatch(r.Params.IfMatch); err != nil {
-		return nil, err
-	}
-	p, pub, err := s.services.RateLimits.Update(ctx, c.Workspace, key, c.by(), patch)
+	p, pub, err := s.services.RateLimits.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -85,21 +79,15 @@ func (s *Server) UpdateRateLimitPolicy(ctx context.Context, r gen.UpdateRateLimi
 
 // DeleteRateLimitPolicy implements the operation.
 func (s *Server) DeleteRateLimitPolicy(ctx context.Context, r gen.DeleteRateLimitPolicyRequestObject) (gen.DeleteRateLimitPolicyResponseObject, error) {
-	c := callerOf(ctx)
-	key, err := parseID[id.RatePolicyKind](r.RateLimitPolicyID, ratePolicyNoun)
+	t, err := targetOf[id.RatePolicyKind](ctx, r.RateLimitPolicyID, ratePolicyNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	match, err := ifMatch(r.Params.IfMatch)
+	pub, err := s.services.RateLimits.Delete(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	pub, err := s.services.RateLimits.Delete(ctx, c.Workspace, key, c.by(), match)
-	if err != nil {
-		return nil, err
-	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: key.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, t.id.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.DeleteRateLimitPolicy202JSONResponse(body), nil
 	}
@@ -120,16 +108,4 @@ func ratePolicyOf(p ratelimit.Policy) gen.RateLimitPolicy {
 		FailClosed: p.FailClosed, OnUnavailable: gen.RateLimitOnUnavailable(p.Unavailable),
 		CreatedAt: p.CreatedAt.UTC(), UpdatedAt: p.UpdatedAt.UTC(),
 	}
-}
-
-// orZero reads what orNull writes; nil for an absent field.
-func orZero[T any](field nullable.Nullable[T]) *T {
-	if !field.IsSpecified() {
-		return nil
-	}
-	if field.IsNull() {
-		return new(T)
-	}
-	v, _ := field.Get() // it is there
-	return &v
 }

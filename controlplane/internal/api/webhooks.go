@@ -54,7 +54,7 @@ func (s *Server) GetWebhook(ctx context.Context, r gen.GetWebhookRequestObject) 
 
 // UpdateWebhook implements the operation.
 func (s *Server) UpdateWebhook(ctx context.Context, r gen.UpdateWebhookRequestObject) (gen.UpdateWebhookResponseObject, error) {
-	t, err := webhookTargetOf(ctx, r.WebhookID, r.Params.IfMatch)
+	t, err := targetOf[id.WebhookKind](ctx, r.WebhookID, webhookNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (s *Server) UpdateWebhook(ctx context.Context, r gen.UpdateWebhookRequestOb
 	if r.Body.Events != nil {
 		patch.Events = pointer(texts[gen.WebhookEventType, webhook.Type](*r.Body.Events))
 	}
-	w, pub, err := s.services.Webhooks.Update(ctx, t.Workspace, t.webhook, t.by(), patch)
+	w, pub, err := s.services.Webhooks.Update(ctx, t.Workspace, t.id, t.by(), patch)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +76,15 @@ func (s *Server) UpdateWebhook(ctx context.Context, r gen.UpdateWebhookRequestOb
 
 // DeleteWebhook implements the operation.
 func (s *Server) DeleteWebhook(ctx context.Context, r gen.DeleteWebhookRequestObject) (gen.DeleteWebhookResponseObject, error) {
-	t, err := webhookTargetOf(ctx, r.WebhookID, r.Params.IfMatch)
+	t, err := targetOf[id.WebhookKind](ctx, r.WebhookID, webhookNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	pub, err := s.services.Webhooks.Delete(ctx, t.Workspace, t.webhook, t.by(), t.ifMatch)
+	pub, err := s.services.Webhooks.Delete(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
-	ref, pending := s.settle(ctx, pub, r.Params.Wait)
-	body := gen.DeletedChange{Data: gen.Deleted{ID: t.webhook.String(), Deleted: true}, Publication: ref}
+	body, pending := s.deleted(ctx, t.id.String(), pub, r.Params.Wait)
 	if pending {
 		return gen.DeleteWebhook202JSONResponse(body), nil
 	}
@@ -94,11 +93,11 @@ func (s *Server) DeleteWebhook(ctx context.Context, r gen.DeleteWebhookRequestOb
 
 // RotateWebhookSecret implements the operation.
 func (s *Server) RotateWebhookSecret(ctx context.Context, r gen.RotateWebhookSecretRequestObject) (gen.RotateWebhookSecretResponseObject, error) {
-	t, err := webhookTargetOf(ctx, r.WebhookID, r.Params.IfMatch)
+	t, err := targetOf[id.WebhookKind](ctx, r.WebhookID, webhookNoun, r.Params.IfMatch)
 	if err != nil {
 		return nil, err
 	}
-	w, plain, pub, err := s.services.Webhooks.Rotate(ctx, t.Workspace, t.webhook, t.by(), t.ifMatch)
+	w, plain, pub, err := s.services.Webhooks.Rotate(ctx, t.Workspace, t.id, t.by(), t.ifMatch)
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +111,11 @@ func (s *Server) RotateWebhookSecret(ctx context.Context, r gen.RotateWebhookSec
 
 // TestWebhook implements the operation.
 func (s *Server) TestWebhook(ctx context.Context, r gen.TestWebhookRequestObject) (gen.TestWebhookResponseObject, error) {
-	t, err := webhookTargetOf(ctx, r.WebhookID, nil)
+	t, err := targetOf[id.WebhookKind](ctx, r.WebhookID, webhookNoun, nil)
 	if err != nil {
 		return nil, err
 	}
-	event, attempt, err := s.services.Webhooks.Test(ctx, t.Workspace, t.webhook, t.by())
+	event, attempt, err := s.services.Webhooks.Test(ctx, t.Workspace, t.id, t.by())
 	if err != nil {
 		return nil, err
 	}
@@ -127,11 +126,11 @@ func (s *Server) TestWebhook(ctx context.Context, r gen.TestWebhookRequestObject
 
 // ListWebhookDeliveries implements the operation.
 func (s *Server) ListWebhookDeliveries(ctx context.Context, r gen.ListWebhookDeliveriesRequestObject) (gen.ListWebhookDeliveriesResponseObject, error) {
-	t, err := webhookTargetOf(ctx, r.WebhookID, nil)
+	t, err := targetOf[id.WebhookKind](ctx, r.WebhookID, webhookNoun, nil)
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.services.Webhooks.Deliveries(ctx, t.Workspace, t.webhook, paging(ctx, r.Params.Cursor, r.Params.Limit),
+	found, err := s.services.Webhooks.Deliveries(ctx, t.Workspace, t.id, paging(ctx, r.Params.Cursor, r.Params.Limit),
 		webhook.Filter{State: webhook.State(value(r.Params.State))})
 	if err != nil {
 		return nil, err
@@ -141,7 +140,7 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, r gen.ListWebhookDel
 
 // RedeliverWebhookDelivery implements the operation.
 func (s *Server) RedeliverWebhookDelivery(ctx context.Context, r gen.RedeliverWebhookDeliveryRequestObject) (gen.RedeliverWebhookDeliveryResponseObject, error) {
-	t, err := webhookTargetOf(ctx, r.WebhookID, nil)
+	t, err := targetOf[id.WebhookKind](ctx, r.WebhookID, webhookNoun, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +148,7 @@ func (s *Server) RedeliverWebhookDelivery(ctx context.Context, r gen.RedeliverWe
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.services.Webhooks.Redeliver(ctx, t.Workspace, t.webhook, delivery, t.by())
+	d, err := s.services.Webhooks.Redeliver(ctx, t.Workspace, t.id, delivery, t.by())
 	if err != nil {
 		return nil, err
 	}
@@ -157,23 +156,6 @@ func (s *Server) RedeliverWebhookDelivery(ctx context.Context, r gen.RedeliverWe
 }
 
 const webhookNoun = "webhook"
-
-// webhookTarget is the webhook that a call is about, and who makes it.
-type webhookTarget struct {
-	caller
-	webhook id.Webhook
-	ifMatch *int64
-}
-
-func webhookTargetOf(ctx context.Context, text string, match *gen.IfMatch) (webhookTarget, error) {
-	t := webhookTarget{caller: callerOf(ctx)}
-	var err error
-	if t.webhook, err = parseID[id.WebhookKind](text, webhookNoun); err != nil {
-		return t, err
-	}
-	t.ifMatch, err = ifMatch(match)
-	return t, err
-}
 
 func webhookOf(w webhook.Webhook) gen.Webhook {
 	return gen.Webhook{

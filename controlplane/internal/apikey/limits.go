@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -94,27 +95,13 @@ func diffLimits(d *audit.Diff, before, after Key) {
 	now := windows(a)
 	for i, w := range windows(b) {
 		path := "limits." + string(w.interval)
-		d.Text(path+".requests", count(w.Requests), count(now[i].Requests))
-		d.Text(path+".cost_usd", amount(w.Cost), amount(now[i].Cost))
+		d.Count(path+".requests", w.Requests, now[i].Requests)
+		d.Amount(path+".cost_usd", w.Cost, now[i].Cost)
 	}
 	d.Bool("enforcement.reserve", b.Reserve, a.Reserve)
 	d.Bool("include_byok_in_limit", b.IncludeBYOK, a.IncludeBYOK)
 	d.Bool("soft_blocked", b.SoftBlocked, a.SoftBlocked)
 	d.Text("agent", before.Agent, after.Agent)
-}
-
-func count(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
-}
-
-func amount(n money.Nanos) string {
-	if n == 0 {
-		return ""
-	}
-	return n.String()
 }
 
 // Use is what a key used in one window of now.
@@ -141,10 +128,8 @@ func (s *Service) Used(ctx context.Context, ws id.Workspace, keys ...Key) (map[i
 		accounts[i] = wire.KeyAccount(k.ID)
 	}
 	now := s.now()
-	var spent map[wire.Account]spending.History
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		spent, err = s.d.Spending.Spent(ctx, ws, accounts, spending.Since(now))
-		return err
+	spent, err := txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (map[wire.Account]spending.History, error) {
+		return s.d.Spending.Spent(ctx, ws, accounts, spending.Since(now))
 	})
 	if err != nil {
 		return nil, err

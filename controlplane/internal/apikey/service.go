@@ -11,6 +11,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -22,13 +23,13 @@ import (
 type Deps struct {
 	Runner      txn.Runner
 	Store       Store
-	Mutator     Mutator
+	Mutator     *deploy.Mutator
 	Profiles    Profiles
 	Departments Departments
 	Guardrails  Guardrails
 	RateLimits  RateLimits
 	Routes      Routes
-	Spending    Spending
+	Spending    spending.Store
 	IDs         *id.Source
 	Rand        io.Reader
 	Now         func() time.Time
@@ -76,22 +77,16 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 
 // Get returns one key.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, key id.Key) (Key, error) {
-	var k Key
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		k, err = s.d.Store.Get(ctx, ws, key)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Key, error) {
+		return s.d.Store.Get(ctx, ws, key)
 	})
-	return k, err
 }
 
 // List returns a page of keys, newest first.
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Key], error) {
-	var found page.Result[Key]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.List(ctx, ws, q, f, s.now())
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Key], error) {
+		return s.d.Store.List(ctx, ws, q, f, s.now())
 	})
-	return found, err
 }
 
 // Update applies p.
@@ -152,35 +147,30 @@ type target struct {
 
 // change runs the shape that every mutation of an existing key has.
 func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change, t target, edit func(Key) Key) (Key, publication.Publication, error) {
-	var after Key
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, revision int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, revision int64) (Key, error) {
 		before, err := s.d.Store.Get(ctx, ws, t.key)
 		if err != nil {
-			return err
+			return Key{}, err
 		}
 		if err := txn.Match(t.ifMatch, before.Version); err != nil {
-			return err
+			return Key{}, err
 		}
 		if before.Status == policy.KeyRevoked {
-			return fault.New(fault.Conflict, "The key is revoked, which is final. Create another one.")
+			return Key{}, fault.New(fault.Conflict, "The key is revoked, which is final. Create another one.")
 		}
-		after = edit(before)
+		after := edit(before)
 		after.Version, after.Revision, after.UpdatedAt = before.Version+1, revision, s.now()
 		if err := s.bind(ctx, before, &after); err != nil {
-			return err
+			return Key{}, err
 		}
 		c.KIDs, c.Diff = []string{after.KID}, diff(before, after)
 		if after.Status == policy.KeyRevoked {
 			if err := s.release(ctx, before, after, c); err != nil {
-				return err
+				return Key{}, err
 			}
 		}
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Key{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // bind checks what after is newly bound to, and asks that no request of the key
@@ -222,7 +212,7 @@ func (s *Service) release(ctx context.Context, before, k Key, c *deploy.Change) 
 	return err
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func to(status policy.KeyStatus) func(Key) Key {
 	return func(k Key) Key {
@@ -232,9 +222,7 @@ func to(status policy.KeyStatus) func(Key) Key {
 }
 
 func changeOf(by audit.By, action string, key id.Key) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "key", TargetID: key.String(),
-	}
+	return deploy.NewChange(by, action, "key", key.String())
 }
 
 func diff(before, after Key) []audit.Change {

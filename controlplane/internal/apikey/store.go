@@ -4,12 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Store keeps keys. Every method is called inside a transaction of ws and
@@ -58,17 +54,4 @@ type RateLimits interface {
 	// Release takes all of them off a key and says which. It is called inside a
 	// transaction of ws.
 	Release(ctx context.Context, ws id.Workspace, key id.Key) ([]id.RatePolicy, error)
-}
-
-// Spending tells what accounts spent.
-type Spending interface {
-	// Spent is called inside a transaction of ws; an account that never spent
-	// anything is absent. Days are those from since on.
-	Spent(ctx context.Context, ws id.Workspace, accounts []wire.Account, since time.Time) (map[wire.Account]spending.History, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

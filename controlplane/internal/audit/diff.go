@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/signalbox-dev/signalbox/shared/money"
 )
 
 // Diff collects the fields that changed.
@@ -31,6 +33,19 @@ func (d *Diff) Int(path string, before, after int) {
 	d.Text(path, strconv.Itoa(before), strconv.Itoa(after))
 }
 
+// Count notes a number of which 0 is none.
+func (d *Diff) Count(path string, before, after int64) { d.Number(path, given(before), given(after)) }
+
+// Amount notes an amount in USD, of which 0 is none.
+func (d *Diff) Amount(path string, before, after money.Nanos) {
+	d.Text(path, amount(before), amount(after))
+}
+
+// Number notes a number that may be absent.
+func (d *Diff) Number(path string, before, after *int64) {
+	d.Text(path, number(before), number(after))
+}
+
 // Time notes a moment that may be absent.
 func (d *Diff) Time(path string, before, after *time.Time) {
 	d.Text(path, moment(before), moment(after))
@@ -39,6 +54,28 @@ func (d *Diff) Time(path string, before, after *time.Time) {
 // Secret notes that a secret was replaced, and nothing of it.
 func (d *Diff) Secret(path string) {
 	*d = append(*d, Change{Path: path, After: "changed"})
+}
+
+// given is nil for 0.
+func given(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func amount(n money.Nanos) string {
+	if n == 0 {
+		return ""
+	}
+	return n.String()
 }
 
 func moment(t *time.Time) string {

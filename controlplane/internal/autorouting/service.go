@@ -22,17 +22,11 @@ type Store interface {
 	Update(ctx context.Context, ws id.Workspace, c Config) error
 }
 
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
-}
-
 // Deps are what a Service works with.
 type Deps struct {
 	Runner  txn.Runner
 	Store   Store
-	Mutator Mutator
+	Mutator *deploy.Mutator
 	Now     func() time.Time
 }
 
@@ -44,41 +38,31 @@ func NewService(d Deps) *Service { return &Service{d: d} }
 
 // Get is Default where nothing was ever set.
 func (s *Service) Get(ctx context.Context, ws id.Workspace) (Config, error) {
-	var found Config
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.Get(ctx, ws)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Config, error) {
+		return s.d.Store.Get(ctx, ws)
 	})
-	return found, err
 }
 
 // Update applies p. It fails with validation_error over every violation, with
 // not_found for a deleted workspace, or precondition_failed.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Patch, ifMatch *int64) (Config, publication.Publication, error) {
-	var after Config
-	c := &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: "auto_routing.update", TargetType: "auto_routing", TargetID: ws.String(),
-	}
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	c := deploy.NewChange(by, "auto_routing.update", "auto_routing", ws.String())
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Config, error) {
 		before, err := s.d.Store.Get(ctx, ws)
 		if err != nil {
-			return err
+			return Config{}, err
 		}
 		if err := txn.Match(ifMatch, before.Version); err != nil {
-			return err
+			return Config{}, err
 		}
-		after = p.apply(before)
-		after.Version, after.UpdatedAt = before.Version+1, s.d.Now().UTC().Truncate(time.Microsecond)
+		after := p.apply(before)
+		after.Version, after.UpdatedAt = before.Version+1, txn.Moment(s.d.Now())
 		if err := validate(after.Auto); err != nil {
-			return err
+			return Config{}, err
 		}
 		c.Diff = diff(before.Auto, after.Auto)
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Config{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 func diff(before, after policy.Auto) []audit.Change {

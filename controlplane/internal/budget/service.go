@@ -21,8 +21,8 @@ type Deps struct {
 	Store     Store
 	Directory Directory
 	Targets   Targets
-	Spending  Spending
-	Mutator   Mutator
+	Spending  spending.Store
+	Mutator   *deploy.Mutator
 	IDs       *id.Source
 	Now       func() time.Time
 }
@@ -55,42 +55,33 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Dr
 	}
 	c := changeOf(by, "budget.create", b.ID)
 	c.Diff = diff(Budget{}, b)
-	var made Standing
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) (err error) {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Standing, error) {
 		if err := s.present(ctx, ws, n.Target); err != nil {
-			return err
+			return Standing{}, err
 		}
 		count, err := s.d.Store.Count(ctx, ws)
 		switch {
 		case err != nil:
-			return err
+			return Standing{}, err
 		case count >= Most:
-			return fault.Newf(fault.Conflict, "The workspace has %d budgets, which is the most. Delete one first.", count)
+			return Standing{}, fault.Newf(fault.Conflict, "The workspace has %d budgets, which is the most. Delete one first.", count)
 		}
 		if err := s.d.Store.Create(ctx, ws, b); err != nil {
-			return err
+			return Standing{}, err
 		}
-		made, err = s.stand(ctx, ws, b)
-		return err
+		return s.stand(ctx, ws, b)
 	})
-	if err != nil {
-		return Standing{}, publication.Publication{}, err
-	}
-	return made, pub, nil
 }
 
 // Get returns one budget and where it stands.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, budget id.Budget) (Standing, error) {
-	var found Standing
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) error {
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Standing, error) {
 		b, err := s.own(ctx, ws, budget)
 		if err != nil {
-			return err
+			return Standing{}, err
 		}
-		found, err = s.stand(ctx, ws, b)
-		return err
+		return s.stand(ctx, ws, b)
 	})
-	return found, err
 }
 
 // List returns a page of budgets and where they stand, newest first.
@@ -113,29 +104,23 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, budget id.Budget,
 	if err := p.validate(); err != nil {
 		return Standing{}, publication.Publication{}, err
 	}
-	var after Standing
 	c := changeOf(by, "budget.update", budget)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Standing, error) {
 		before, err := s.own(ctx, ws, budget)
 		if err != nil {
-			return err
+			return Standing{}, err
 		}
 		if err := txn.Match(p.IfMatch, before.Version); err != nil {
-			return err
+			return Standing{}, err
 		}
 		b := p.apply(before)
 		b.Version, b.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, b)
 		if err := s.d.Store.Update(ctx, ws, b); err != nil {
-			return err
+			return Standing{}, err
 		}
-		after, err = s.stand(ctx, ws, b)
-		return err
+		return s.stand(ctx, ws, b)
 	})
-	if err != nil {
-		return Standing{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // Delete removes a budget.
@@ -199,10 +184,8 @@ func (s *Service) stands(ctx context.Context, ws id.Workspace, budgets []Budget)
 	return list, err
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func changeOf(by audit.By, action string, budget id.Budget) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "budget", TargetID: budget.String(),
-	}
+	return deploy.NewChange(by, action, "budget", budget.String())
 }

@@ -2,14 +2,9 @@ package budget
 
 import (
 	"context"
-	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Store keeps budgets. Every method is called inside a transaction of ws and
@@ -41,17 +36,4 @@ type Targets interface {
 	Department(ctx context.Context, ws id.Workspace, department id.Department) error
 	// Guardrail fails with not_found where ws has no such guardrail.
 	Guardrail(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) error
-}
-
-// Spending tells what accounts spent.
-type Spending interface {
-	// Spent is called inside a transaction of ws; an account that never spent
-	// anything is absent. Days are those from since on.
-	Spent(ctx context.Context, ws id.Workspace, accounts []wire.Account, since time.Time) (map[wire.Account]spending.History, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

@@ -3,7 +3,6 @@ package budget
 import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
-	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
@@ -48,20 +47,13 @@ func (p Patch) validate() error {
 func diff(before, after Budget) []audit.Change {
 	var d audit.Diff
 	d.Text("interval", string(before.Interval), string(after.Interval))
-	d.Text("limit_usd", usd(before.Limit), usd(after.Limit))
+	d.Amount("limit_usd", before.Limit, after.Limit)
 	d.Text("enforcement", enforcement(before), enforcement(after))
 	d.Bool("include_byok", before.IncludeBYOK, after.IncludeBYOK)
 	d.Text("department_id", before.Target.Department.String(), after.Target.Department.String())
 	d.Text("guardrail_id", before.Target.Guardrail.String(), after.Target.Guardrail.String())
 	d.Text("agent", before.Target.Agent, after.Target.Agent)
 	return d
-}
-
-func usd(n money.Nanos) string {
-	if n == 0 {
-		return ""
-	}
-	return n.String()
 }
 
 func enforcement(b Budget) string {

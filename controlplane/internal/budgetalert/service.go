@@ -16,8 +16,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
-// MaxShares is how many shares a workspace can be told of.
-const MaxShares = 4
+// maxShares is how many shares a workspace can be told of.
+const maxShares = 4
 
 // Shares are the parts of every limit that a workspace is told of.
 type Shares struct {
@@ -32,7 +32,7 @@ func DefaultShares() Shares { return Shares{Percents: []int{80, 100}} }
 type Deps struct {
 	Runner  txn.Runner
 	Store   Store
-	Mutator Mutator
+	Mutator *deploy.Mutator
 }
 
 // Service sets the shares and shows what was told. Its failures are
@@ -44,12 +44,9 @@ func NewService(d Deps) *Service { return &Service{d: d} }
 
 // Shares returns the shares of a workspace.
 func (s *Service) Shares(ctx context.Context, ws id.Workspace) (Shares, error) {
-	var found Shares
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.Shares(ctx, ws)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Shares, error) {
+		return s.d.Store.Shares(ctx, ws)
 	})
-	return found, err
 }
 
 // SetShares replaces them. They hold for what is spent from then on.
@@ -58,35 +55,28 @@ func (s *Service) SetShares(ctx context.Context, ws id.Workspace, by audit.By, p
 		return Shares{}, publication.Publication{}, err
 	}
 	after := Shares{Percents: slices.Sorted(slices.Values(percents))}
-	c := &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: "budget_alerts.update", TargetType: "budget_alerts", TargetID: ws.String()}
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	c := deploy.NewChange(by, "budget_alerts.update", "budget_alerts", ws.String())
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Shares, error) {
 		before, err := s.d.Store.Shares(ctx, ws)
 		if err != nil {
-			return err
+			return Shares{}, err
 		}
 		if err := txn.Match(ifMatch, before.Version); err != nil {
-			return err
+			return Shares{}, err
 		}
 		after.Version = before.Version + 1
 		var d audit.Diff
 		d.List("shares", before.texts(), after.texts())
 		c.Diff = d
-		return s.d.Store.SetShares(ctx, ws, after)
+		return after, s.d.Store.SetShares(ctx, ws, after)
 	})
-	if err != nil {
-		return Shares{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // Alerts returns a page of what was told, newest first.
 func (s *Service) Alerts(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[Alert], error) {
-	var found page.Result[Alert]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.Alerts(ctx, ws, q)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Alert], error) {
+		return s.d.Store.Alerts(ctx, ws, q)
 	})
-	return found, err
 }
 
 func (s Shares) texts() []string {
@@ -99,7 +89,7 @@ func (s Shares) texts() []string {
 
 func validate(percents []int) error {
 	var v rule.Violations
-	v.Between("shares", len(percents), 1, MaxShares)
+	v.Between("shares", len(percents), 1, maxShares)
 	seen := map[int]bool{}
 	for i, p := range percents {
 		at := fmt.Sprintf("shares[%d]", i)

@@ -4,13 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 	"github.com/signalbox-dev/signalbox/shared/id"
-	"github.com/signalbox-dev/signalbox/shared/wire"
 )
 
 // Store keeps the shares and what was told, inside a transaction of ws.
@@ -36,13 +32,6 @@ type Limits interface {
 	Limits(ctx context.Context, ws id.Workspace, keys []id.Key, all bool) ([]Limit, error)
 }
 
-// Spending knows what accounts spent, inside a transaction of ws.
-type Spending interface {
-	// Spent is what accounts spent, the days of it from since on; one that spent
-	// nothing is absent.
-	Spent(ctx context.Context, ws id.Workspace, accounts []wire.Account, since time.Time) (map[wire.Account]spending.History, error)
-}
-
 // Spenders looks over all workspaces, inside a system transaction.
 type Spenders interface {
 	// Spenders are the workspaces that spent something on the UTC day of at, after
@@ -56,10 +45,4 @@ type Spenders interface {
 // Queue puts events on their way, inside the caller's transaction.
 type Queue interface {
 	Add(ctx context.Context, e webhook.Event) error
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

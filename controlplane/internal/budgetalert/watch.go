@@ -36,7 +36,7 @@ type WatcherDeps struct {
 	System   txn.System
 	Store    Store
 	Limits   Limits
-	Spending Spending
+	Spending spending.Store
 	Spenders Spenders
 	Queue    Queue
 	IDs      *id.Source
@@ -152,10 +152,8 @@ func (w *Watcher) moments(t *touch) []time.Time {
 // workspace tells of what is reached in the windows of moments. Most looks find
 // nothing, and only read.
 func (w *Watcher) workspace(ctx context.Context, ws id.Workspace, keys []id.Key, all bool, moments []time.Time) error {
-	var due []Alert
-	err := w.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		due, err = w.reached(ctx, ws, keys, all, moments)
-		return err
+	due, err := txn.Read(ctx, w.d.Runner, ws, func(ctx context.Context) ([]Alert, error) {
+		return w.reached(ctx, ws, keys, all, moments)
 	})
 	if err != nil || len(due) == 0 {
 		return err
@@ -215,7 +213,7 @@ func (w *Watcher) reached(ctx context.Context, ws id.Workspace, keys []id.Key, a
 
 // alerts are those of the shares that used reaches.
 func (w *Watcher) alerts(ws id.Workspace, l Limit, window spending.Window, used money.Nanos, shares Shares) []Alert {
-	now := w.d.Now().UTC().Truncate(time.Microsecond)
+	now := txn.Moment(w.d.Now())
 	var due []Alert
 	for _, share := range reached(used, l.Amount, shares.Percents) {
 		due = append(due, Alert{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
@@ -56,6 +57,6 @@ func Moment(t *time.Time) *time.Time {
 	if t == nil {
 		return nil
 	}
-	u := t.UTC().Truncate(time.Microsecond)
+	u := txn.Moment(*t)
 	return &u
 }

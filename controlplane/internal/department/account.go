@@ -24,9 +24,7 @@ func inUse(u Uses) error {
 }
 
 func changeOf(by audit.By, action string, department id.Department) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "department", TargetID: department.String(),
-	}
+	return deploy.NewChange(by, action, "department", department.String())
 }
 
 func diff(before, after Department) []audit.Change {

@@ -5,9 +5,11 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -47,15 +49,12 @@ type Member struct {
 
 // Members lists who belongs to a department.
 func (s *Service) Members(ctx context.Context, ws id.Workspace, department id.Department, q page.Query) (page.Result[Member], error) {
-	var found page.Result[Member]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if _, err = s.d.Store.Get(ctx, ws, department); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Member], error) {
+		if _, err := s.d.Store.Get(ctx, ws, department); err != nil {
+			return page.Result[Member]{}, err
 		}
-		found, err = s.d.Roster.List(ctx, ws, department, q)
-		return err
+		return s.d.Roster.List(ctx, ws, department, q)
 	})
-	return found, err
 }
 
 // PutMember lets user belong to a department as is says, in place of how they
@@ -66,33 +65,29 @@ func (s *Service) PutMember(
 	if is.Position != Ordinary && is.Position != Lead {
 		return Member{}, publication.Publication{}, fault.Invalid(fault.Violation{Path: "position", Code: rule.NotAllowed, Message: "must be member or lead"})
 	}
-	m := Member{Workspace: ws, Department: department, User: user, Membership: is, AddedAt: s.now()}
 	c := changeOf(by, "department.put_member", department)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Member, error) {
 		if _, err := s.d.Store.Get(ctx, ws, department); err != nil {
-			return err
+			return Member{}, err
 		}
 		if err := s.d.People.Bindable(ctx, ws, user); err != nil {
-			return err
+			return Member{}, err
 		}
 		memberships, err := s.d.Roster.Of(ctx, ws, user)
 		if err != nil {
-			return err
+			return Member{}, err
 		}
+		m := Member{Workspace: ws, Department: department, User: user, Membership: is, AddedAt: s.now()}
 		before, err := s.fits(ctx, memberships, m)
 		if err != nil {
-			return err
+			return Member{}, err
 		}
 		if before != nil {
 			m.AddedAt = before.AddedAt
 		}
 		c.Diff = memberDiff(user, before, &m)
-		return s.d.Roster.Put(ctx, ws, m)
+		return m, s.d.Roster.Put(ctx, ws, m)
 	})
-	if err != nil {
-		return Member{}, publication.Publication{}, err
-	}
-	return m, pub, nil
 }
 
 // RemoveMember takes user out of a department.

@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
@@ -22,7 +24,7 @@ type Deps struct {
 	People    People
 	Profiles  Profiles
 	Budgets   Budgets
-	Mutator   Mutator
+	Mutator   *deploy.Mutator
 	IDs       *id.Source
 	Now       func() time.Time
 }
@@ -47,43 +49,33 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Dr
 	}
 	c := changeOf(by, "department.create", d.ID)
 	c.Diff = diff(Department{}, d)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Department, error) {
 		if err := s.bindable(ctx, ws, n.Profile); err != nil {
-			return err
+			return Department{}, err
 		}
 		count, err := s.d.Directory.Count(ctx, ws)
 		switch {
 		case err != nil:
-			return err
+			return Department{}, err
 		case count >= Most:
-			return fault.Newf(fault.Conflict, "The workspace has %d departments, which is the most.", count)
+			return Department{}, fault.Newf(fault.Conflict, "The workspace has %d departments, which is the most.", count)
 		}
-		return s.d.Store.Create(ctx, ws, d)
+		return d, s.d.Store.Create(ctx, ws, d)
 	})
-	if err != nil {
-		return Department{}, publication.Publication{}, err
-	}
-	return d, pub, nil
 }
 
 // Get returns one department.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, department id.Department) (Department, error) {
-	var d Department
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		d, err = s.d.Store.Get(ctx, ws, department)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Department, error) {
+		return s.d.Store.Get(ctx, ws, department)
 	})
-	return d, err
 }
 
 // List returns a page of departments, newest first.
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Department], error) {
-	var found page.Result[Department]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Directory.List(ctx, ws, q, f)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Department], error) {
+		return s.d.Directory.List(ctx, ws, q, f)
 	})
-	return found, err
 }
 
 // Update applies p, for every key of the department.
@@ -91,34 +83,27 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, department id.Dep
 	if err := validate(p.Name); err != nil {
 		return Department{}, publication.Publication{}, err
 	}
-	var after Department
 	c := changeOf(by, "department.update", department)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Department, error) {
 		before, err := s.d.Store.Get(ctx, ws, department)
 		if err != nil {
-			return err
+			return Department{}, err
 		}
 		if err := txn.Match(p.IfMatch, before.Version); err != nil {
-			return err
+			return Department{}, err
 		}
-		after = before
-		if p.Name != nil {
-			after.Name = *p.Name
-		}
+		after := before
+		patch.Set(&after.Name, p.Name)
 		if p.Profile != nil {
 			after.Profile = *p.Profile
 			if err := s.bindable(ctx, ws, after.Profile); err != nil {
-				return err
+				return Department{}, err
 			}
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Department{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // Delete removes a department that nothing uses, and its budgets. A conflict names
@@ -158,7 +143,7 @@ func (s *Service) bindable(ctx context.Context, ws id.Workspace, profile id.Prof
 	return s.d.Profiles.Bindable(ctx, ws, profile)
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func validate(name *string) error {
 	var v rule.Violations

@@ -3,9 +3,7 @@ package department
 import (
 	"context"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -66,10 +64,4 @@ type Budgets interface {
 	// ReleaseDepartment deletes those of a department that is to be deleted, and says
 	// which. It is called inside a transaction of ws.
 	ReleaseDepartment(ctx context.Context, ws id.Workspace, department id.Department) ([]id.Budget, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

@@ -14,3 +14,8 @@ type Change struct {
 	KIDs       []string // key documents to publish again
 	RequestID  string
 }
+
+// NewChange is what by does to a target, with no difference yet.
+func NewChange(by audit.By, action, targetType, targetID string) *Change {
+	return &Change{Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: targetType, TargetID: targetID}
+}

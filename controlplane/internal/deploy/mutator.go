@@ -72,6 +72,23 @@ func (m *Mutator) Mutate(
 	return p, nil
 }
 
+// Mutate is m.Mutate for a change that comes to something: it returns what fn
+// made, and nothing where the change fails.
+func Mutate[T any](
+	ctx context.Context, m *Mutator, ws id.Workspace, c *Change, fn func(ctx context.Context, revision int64) (T, error),
+) (T, publication.Publication, error) {
+	var made T
+	p, err := m.Mutate(ctx, ws, c, func(ctx context.Context, revision int64) (err error) {
+		made, err = fn(ctx, revision)
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, publication.Publication{}, err
+	}
+	return made, p, nil
+}
+
 func (m *Mutator) event(ws id.Workspace, c *Change, revision int64) audit.Event {
 	return audit.Event{
 		ID: id.New[id.AuditEventKind](m.ids), Workspace: ws, At: m.now().UTC(), Actor: c.Actor, Action: c.Action,

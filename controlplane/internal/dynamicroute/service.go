@@ -27,7 +27,7 @@ type Deps struct {
 	Deployments Deployments
 	Keys        Keys
 	Rollouts    Rollouts
-	Mutator     Mutator
+	Mutator     *deploy.Mutator
 	Offered     routing.Source
 	Presets     routing.Presets
 	IDs         *id.Source
@@ -127,12 +127,9 @@ func (s *Service) room(ctx context.Context, ws id.Workspace) error {
 // Get returns a route with its keys and its newest version. A deleted one is
 // not there.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, route id.Route) (Detail, error) {
-	var d Detail
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		d, err = s.detail(ctx, ws, route)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Detail, error) {
+		return s.detail(ctx, ws, route)
 	})
-	return d, err
 }
 
 func (s *Service) detail(ctx context.Context, ws id.Workspace, route id.Route) (d Detail, err error) {
@@ -300,10 +297,8 @@ func (p Patch) apply(r *Route) {
 	patch.Set(&r.Status, p.Status)
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func changeOf(by audit.By, action string, route id.Route) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "dynamic_route", TargetID: route.String(),
-	}
+	return deploy.NewChange(by, action, "dynamic_route", route.String())
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -97,10 +95,4 @@ type Underway struct {
 	Version int          // that is rolled out
 	Percent flow.Percent // the share that it gets now
 	Paused  bool
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

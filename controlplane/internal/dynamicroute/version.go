@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/flow"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -94,12 +95,9 @@ func first(r Route, g flow.Graph, note string, by audit.By) Version {
 
 // Version returns one version, of a deleted route too.
 func (s *Service) Version(ctx context.Context, ws id.Workspace, route id.Route, number int) (Version, error) {
-	var v Version
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		v, err = s.version(ctx, ws, route, number)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Version, error) {
+		return s.version(ctx, ws, route, number)
 	})
-	return v, err
 }
 
 func (s *Service) version(ctx context.Context, ws id.Workspace, route id.Route, number int) (Version, error) {
@@ -116,15 +114,12 @@ func (s *Service) version(ctx context.Context, ws id.Workspace, route id.Route, 
 // History returns a page of versions without their graphs, newest first, of a
 // deleted route too.
 func (s *Service) History(ctx context.Context, ws id.Workspace, route id.Route, q page.Query) (page.Result[Version], error) {
-	var found page.Result[Version]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if _, err = s.d.Store.Get(ctx, ws, route); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Version], error) {
+		if _, err := s.d.Store.Get(ctx, ws, route); err != nil {
+			return page.Result[Version]{}, err
 		}
-		found, err = s.d.Versions.List(ctx, ws, route, q)
-		return err
+		return s.d.Versions.List(ctx, ws, route, q)
 	})
-	return found, err
 }
 
 // Diff says what version b changes of version a.

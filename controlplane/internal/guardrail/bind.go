@@ -9,6 +9,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -75,15 +76,12 @@ func membersOf(s *Service) kind[id.UserKind] {
 func listed[K id.Kind](
 	ctx context.Context, s *Service, b Binder[K], ws id.Workspace, guardrail id.Guardrail, q page.Query,
 ) (page.Result[Binding[K]], error) {
-	var found page.Result[Binding[K]]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if _, err = s.d.Store.Get(ctx, ws, guardrail); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Binding[K]], error) {
+		if _, err := s.d.Store.Get(ctx, ws, guardrail); err != nil {
+			return page.Result[Binding[K]]{}, err
 		}
-		found, err = b.List(ctx, ws, guardrail, q)
-		return err
+		return b.List(ctx, ws, guardrail, q)
 	})
-	return found, err
 }
 
 func add[K id.Kind](ctx context.Context, s *Service, k kind[K], ws id.Workspace, by audit.By, r Rebinding[K]) (Guardrail, publication.Publication, error) {

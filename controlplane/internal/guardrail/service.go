@@ -28,7 +28,7 @@ type Deps struct {
 	Members    Binder[id.UserKind]
 	RateLimits RateLimits
 	Budgets    Budgets
-	Mutator    Mutator
+	Mutator    *deploy.Mutator
 	Offered    routing.Source
 	IDs        *id.Source
 	Now        func() time.Time
@@ -58,23 +58,19 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Dr
 	}
 	c := changeOf(by, "guardrail.create", g.ID)
 	c.Diff = diff(Guardrail{}, g)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Guardrail, error) {
 		n, err := s.d.Directory.Count(ctx, ws)
 		switch {
 		case err != nil:
-			return err
+			return Guardrail{}, err
 		case n >= policy.MaxGuardrails:
-			return fault.Newf(fault.Conflict, "The workspace has %d guardrails, which is the most. Delete one that binds nothing.", n)
+			return Guardrail{}, fault.Newf(fault.Conflict, "The workspace has %d guardrails, which is the most. Delete one that binds nothing.", n)
 		}
 		if err := s.matchable(ctx, ws, Guardrail{}, g); err != nil {
-			return err
+			return Guardrail{}, err
 		}
-		return s.d.Store.Create(ctx, ws, g)
+		return g, s.d.Store.Create(ctx, ws, g)
 	})
-	if err != nil {
-		return Guardrail{}, publication.Publication{}, err
-	}
-	return g, pub, nil
 }
 
 // Get returns one guardrail with what it is bound to.
@@ -93,12 +89,9 @@ func (s *Service) Get(ctx context.Context, ws id.Workspace, guardrail id.Guardra
 
 // List returns a page of guardrails, newest first.
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Guardrail], error) {
-	var found page.Result[Guardrail]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Directory.List(ctx, ws, q, f)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Guardrail], error) {
+		return s.d.Directory.List(ctx, ws, q, f)
 	})
-	return found, err
 }
 
 // Update applies p, for everything that the guardrail binds. What p does not
@@ -127,25 +120,21 @@ func (s *Service) change(
 	ctx context.Context, ws id.Workspace, c *deploy.Change, guardrail id.Guardrail, ifMatch *int64,
 	edit func(ctx context.Context, before Guardrail) (Guardrail, error),
 ) (Guardrail, publication.Publication, error) {
-	var after Guardrail
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Guardrail, error) {
 		before, err := s.d.Store.Get(ctx, ws, guardrail)
 		if err != nil {
-			return err
+			return Guardrail{}, err
 		}
 		if err := txn.Match(ifMatch, before.Version); err != nil {
-			return err
+			return Guardrail{}, err
 		}
-		if after, err = edit(ctx, before); err != nil {
-			return err
+		after, err := edit(ctx, before)
+		if err != nil {
+			return Guardrail{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Guardrail{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // Delete removes a guardrail that binds nothing, that no rate-limit policy is
@@ -231,10 +220,8 @@ func (s *Service) matchable(ctx context.Context, ws id.Workspace, before, after 
 	return err
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func changeOf(by audit.By, action string, guardrail id.Guardrail) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "guardrail", TargetID: guardrail.String(),
-	}
+	return deploy.NewChange(by, action, "guardrail", guardrail.String())
 }

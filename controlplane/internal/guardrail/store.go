@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -68,10 +66,4 @@ type Budgets interface {
 	// ReleaseGuardrail deletes those of a guardrail that is to be deleted, and says
 	// which. It is called inside a transaction of ws.
 	ReleaseGuardrail(ctx context.Context, ws id.Workspace, guardrail id.Guardrail) ([]id.Budget, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

@@ -25,7 +25,7 @@ type Deps struct {
 	System    txn.System
 	Store     Store
 	Directory Directory
-	Mutator   Mutator
+	Mutator   *deploy.Mutator
 	IDs       *id.Source
 	Rand      io.Reader
 	Now       func() time.Time
@@ -81,22 +81,16 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 
 // Get returns one key.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, key id.ManagementKey) (Key, error) {
-	var k Key
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		k, err = s.d.Store.Get(ctx, ws, key)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Key, error) {
+		return s.d.Store.Get(ctx, ws, key)
 	})
-	return k, err
 }
 
 // List returns a page of keys, newest first.
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[Key], error) {
-	var found page.Result[Key]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.List(ctx, ws, q)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Key], error) {
+		return s.d.Store.List(ctx, ws, q)
 	})
-	return found, err
 }
 
 // Revoke ends the key for good, its previous secret included.
@@ -141,37 +135,31 @@ type target struct {
 
 // change runs the shape that every mutation of an existing key has.
 func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change, t target, edit func(Key) (Key, error)) (Key, publication.Publication, error) {
-	var after Key
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Key, error) {
 		before, err := s.d.Store.Get(ctx, ws, t.key)
 		if err != nil {
-			return err
+			return Key{}, err
 		}
 		if err := txn.Match(t.ifMatch, before.Version); err != nil {
-			return err
+			return Key{}, err
 		}
 		if before.Status == policy.KeyRevoked {
-			return fault.New(fault.Conflict, "The management key is revoked, which is final. Create another one.")
+			return Key{}, fault.New(fault.Conflict, "The management key is revoked, which is final. Create another one.")
 		}
-		if after, err = edit(before); err != nil {
-			return err
+		after, err := edit(before)
+		if err != nil {
+			return Key{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Key{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func changeOf(by audit.By, action string, key id.ManagementKey) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "management_key", TargetID: key.String(),
-	}
+	return deploy.NewChange(by, action, "management_key", key.String())
 }
 
 func diff(before, after Key) []audit.Change {

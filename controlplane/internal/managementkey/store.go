@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -31,10 +29,4 @@ type Directory interface {
 	ByKID(ctx context.Context, kid string) (Key, workspace.Member, error)
 	// Touch notes when the key was used.
 	Touch(ctx context.Context, key id.ManagementKey, at time.Time) error
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

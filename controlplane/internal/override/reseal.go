@@ -92,7 +92,7 @@ func renewed(ring reseal.Keyring, keys map[string]secret.Sealed) (map[string]sec
 // append has the new seals published, and takes the old ones away.
 func (r *Resealer) append(ctx context.Context, before, after State) error {
 	after.Version, after.By = before.Version+1, audit.Actor{Kind: audit.System, Name: "keyring rotation"}
-	after.CreatedAt, after.Revision, after.PublishedAt = r.d.Now().UTC().Truncate(time.Microsecond), 0, nil
+	after.CreatedAt, after.Revision, after.PublishedAt = txn.Moment(r.d.Now()), 0, nil
 	err := r.d.Store.Append(ctx, after, audit.Event{
 		ID: id.New[id.AuditEventKind](r.d.IDs), At: after.CreatedAt, Actor: after.By, Action: "catalog.reseal", TargetType: "catalog",
 		TargetID: "catalog", Diff: diff(&before, &after), Revision: after.Version,

@@ -138,7 +138,7 @@ func (s *Service) change(ctx context.Context, o Options, e edit) (Changed, error
 		if len(out.Diff) == 0 || o.DryRun {
 			return nil
 		}
-		now := s.d.Now().UTC().Truncate(time.Microsecond)
+		now := txn.Moment(s.d.Now())
 		after.Version, after.By, after.CreatedAt = before.Version+1, o.By.Actor, now
 		after.Revision, after.PublishedAt = 0, nil
 		out.State = after

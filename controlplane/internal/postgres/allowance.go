@@ -117,8 +117,7 @@ func (*AllowanceStore) SetOverrides(ctx context.Context, ws id.Workspace, o allo
 		done := tenant(ctx, ws).Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 		return versioned(done, own, what)
 	}
-	done := own.Session(fresh).Where("version = ?", o.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), what)
+	return updated(own, o.Version, row.changeable(), what)
 }
 
 // Missing implements allowance.Store.

@@ -110,15 +110,7 @@ func (*APIKeyStore) Get(ctx context.Context, ws id.Workspace, key id.Key) (apike
 
 // List implements apikey.Store.
 func (*APIKeyStore) List(ctx context.Context, ws id.Workspace, q page.Query, f apikey.Filter, now time.Time) (page.Result[apikey.Key], error) {
-	db, err := newestFirst(withStatus(scoped(ctx, ws), f.Status, now), "id", q)
-	if err != nil {
-		return page.Result[apikey.Key]{}, err
-	}
-	var rows []apiKeyRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[apikey.Key]{}, translate(err, "list api keys")
-	}
-	return cut(rows, q, func(r apiKeyRow) uuid.UUID { return r.ID }, apiKeyRow.key), nil
+	return newest(withStatus(scoped(ctx, ws), f.Status, now), "id", q, func(r apiKeyRow) uuid.UUID { return r.ID }, apiKeyRow.key, "list api keys")
 }
 
 // withStatus narrows to the effective status.
@@ -139,8 +131,7 @@ func withStatus(db *gorm.DB, status policy.KeyStatus, now time.Time) *gorm.DB {
 func (*APIKeyStore) Update(ctx context.Context, ws id.Workspace, k apikey.Key) error {
 	row := apiKeyRowOf(k)
 	own := scoped(ctx, ws).Model(&apiKeyRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", k.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update an api key")
+	return updated(own, k.Version, row.changeable(), "update an api key")
 }
 
 // ByKIDs returns the keys of the workspace that have one of the kids, for

@@ -77,15 +77,7 @@ func (*AuditStore) Append(ctx context.Context, ws id.Workspace, e audit.Event) e
 
 // List implements audit.Store.
 func (*AuditStore) List(ctx context.Context, ws id.Workspace, q page.Query, f audit.Filter) (page.Result[audit.Event], error) {
-	db, err := newestFirst(filtered(scoped(ctx, ws), f), "id", q)
-	if err != nil {
-		return page.Result[audit.Event]{}, err
-	}
-	var rows []auditRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[audit.Event]{}, translate(err, "list audit events")
-	}
-	return cut(rows, q, func(r auditRow) uuid.UUID { return r.ID }, auditRow.event), nil
+	return newest(filtered(scoped(ctx, ws), f), "id", q, func(r auditRow) uuid.UUID { return r.ID }, auditRow.event, "list audit events")
 }
 
 func filtered(db *gorm.DB, f audit.Filter) *gorm.DB {

@@ -88,8 +88,7 @@ func (*AutoRoutingStore) Update(ctx context.Context, ws id.Workspace, c autorout
 		done := tenant(ctx, ws).Clauses(clause.OnConflict{DoNothing: true}).Create(&row)
 		return versioned(done, own, what)
 	}
-	done := own.Session(fresh).Where("version = ?", c.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), what)
+	return updated(own, c.Version, row.changeable(), what)
 }
 
 // publishedAuto is nil where nothing was ever set.

@@ -13,14 +13,11 @@ import (
 // present fails with not_found when nothing is selected. noun is what the
 // caller of the API calls it.
 func present(selected *gorm.DB, noun string) error {
-	var n int64
-	if err := selected.Count(&n).Error; err != nil {
-		return translate(err, "look for a "+noun)
-	}
-	if n == 0 {
+	n, err := counted(selected, "look for a "+noun)
+	if err == nil && n == 0 {
 		return fault.Newf(fault.NotFound, "There is no such %s in this workspace.", noun)
 	}
-	return nil
+	return err
 }
 
 // named reads the ids of at most most of what is selected into list, in their
@@ -31,9 +28,9 @@ func named[K id.Kind](selected *gorm.DB, most int, list *[]id.ID[K]) (more int, 
 
 // namedBy is named where the ids are in another column.
 func namedBy[K id.Kind](selected *gorm.DB, column string, most int, list *[]id.ID[K]) (more int, err error) {
-	var total int64
-	if err := selected.Session(fresh).Count(&total).Error; err != nil {
-		return 0, translate(err, "count what is bound")
+	total, err := counted(selected.Session(fresh), "count what is bound")
+	if err != nil {
+		return 0, err
 	}
 	var ids []uuid.UUID
 	if err := selected.Session(fresh).Order(column).Limit(most).Pluck(column, &ids).Error; err != nil {
@@ -42,7 +39,7 @@ func namedBy[K id.Kind](selected *gorm.DB, column string, most int, list *[]id.I
 	for _, u := range ids {
 		*list = append(*list, id.FromUUID[K](u))
 	}
-	return int(total) - len(ids), nil
+	return total - len(ids), nil
 }
 
 // release takes what is to be deleted off revoked keys, which no service may

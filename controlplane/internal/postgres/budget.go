@@ -85,8 +85,7 @@ func (*BudgetStore) Get(ctx context.Context, ws id.Workspace, b id.Budget) (budg
 func (*BudgetStore) Update(ctx context.Context, ws id.Workspace, b budget.Budget) error {
 	row := budgetRowOf(b)
 	own := scoped(ctx, ws).Model(&budgetRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", b.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a budget")
+	return updated(own, b.Version, row.changeable(), "update a budget")
 }
 
 // Delete implements budget.Store.
@@ -96,22 +95,12 @@ func (*BudgetStore) Delete(ctx context.Context, ws id.Workspace, b id.Budget) er
 
 // Count implements budget.Store.
 func (*BudgetStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&budgetRow{}).Count(&n).Error
-	return int(n), translate(err, "count budgets")
+	return counted(scoped(ctx, ws).Model(&budgetRow{}), "count budgets")
 }
 
 // List implements budget.Directory.
 func (*BudgetStore) List(ctx context.Context, ws id.Workspace, departments bool, q page.Query, f budget.Filter) (page.Result[budget.Budget], error) {
-	db, err := newestFirst(budgetsOf(scoped(ctx, ws), departments, f), "id", q)
-	if err != nil {
-		return page.Result[budget.Budget]{}, err
-	}
-	var rows []budgetRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[budget.Budget]{}, translate(err, "list budgets")
-	}
-	return cut(rows, q, func(r budgetRow) uuid.UUID { return r.ID }, budgetRow.budget), nil
+	return newest(budgetsOf(scoped(ctx, ws), departments, f), "id", q, func(r budgetRow) uuid.UUID { return r.ID }, budgetRow.budget, "list budgets")
 }
 
 func budgetsOf(own *gorm.DB, departments bool, f budget.Filter) *gorm.DB {
@@ -158,7 +147,7 @@ type BudgetTargets struct{}
 
 // Department implements budget.Targets.
 func (BudgetTargets) Department(ctx context.Context, ws id.Workspace, d id.Department) error {
-	return present(scoped(ctx, ws).Model(&departmentRow{}).Where("id = ?", d.UUID()), "department")
+	return NewDepartmentStore().Bindable(ctx, ws, d)
 }
 
 // Guardrail implements budget.Targets.
@@ -168,15 +157,7 @@ func (BudgetTargets) Guardrail(ctx context.Context, ws id.Workspace, g id.Guardr
 
 // budgets are all of the workspace, in the order of their ids.
 func (*Compiler) budgets(ctx context.Context, ws id.Workspace) ([]policy.Budget, error) {
-	var rows []budgetRow
-	if err := scoped(ctx, ws).Order("id").Find(&rows).Error; err != nil {
-		return nil, translate(err, "compile the budgets")
-	}
-	var list []policy.Budget
-	for _, r := range rows {
-		list = append(list, r.budget().Published())
-	}
-	return list, nil
+	return published(ctx, ws, "compile the budgets", func(r budgetRow) policy.Budget { return r.budget().Published() })
 }
 
 var (

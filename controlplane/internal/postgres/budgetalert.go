@@ -9,7 +9,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/budgetalert"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/money"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -83,20 +82,21 @@ func (*BudgetAlertStore) Shares(ctx context.Context, ws id.Workspace) (budgetale
 
 // SetShares implements budgetalert.Store.
 func (*BudgetAlertStore) SetShares(ctx context.Context, ws id.Workspace, s budgetalert.Shares) error {
+	const what = "set the shares of budget alerts"
 	conn, err := driverOf(tenant(ctx, ws))
 	if err != nil {
-		return translate(err, "set the shares of budget alerts")
+		return translate(err, what)
 	}
 	done, err := conn.ExecContext(ctx, `INSERT INTO budget_alert_shares AS s (workspace_id, shares, version) VALUES ($1, $2, $3)
 		ON CONFLICT (workspace_id) DO UPDATE SET shares = EXCLUDED.shares, version = EXCLUDED.version WHERE s.version = EXCLUDED.version - 1`,
 		ws.UUID(), s.Percents, s.Version)
 	if err != nil {
-		return translate(err, "set the shares of budget alerts")
+		return translate(err, what)
 	}
-	if n, err := done.RowsAffected(); err != nil || n != 1 {
-		return fault.New(fault.PreconditionFailed, "It was changed since you read it. Read it again, and repeat the change if it still applies.")
+	if n, err := done.RowsAffected(); err != nil || n == 1 {
+		return translate(err, what)
 	}
-	return nil
+	return stale(scoped(ctx, ws).Table("budget_alert_shares"), what)
 }
 
 // Untold implements budgetalert.Store.
@@ -136,15 +136,7 @@ func (*BudgetAlertStore) Note(ctx context.Context, ws id.Workspace, a budgetaler
 
 // Alerts implements budgetalert.Store.
 func (*BudgetAlertStore) Alerts(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[budgetalert.Alert], error) {
-	db, err := newestFirst(scoped(ctx, ws), "id", q)
-	if err != nil {
-		return page.Result[budgetalert.Alert]{}, err
-	}
-	var rows []budgetAlertRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[budgetalert.Alert]{}, translate(err, "list budget alerts")
-	}
-	return cut(rows, q, func(r budgetAlertRow) uuid.UUID { return r.ID }, budgetAlertRow.alert), nil
+	return newest(scoped(ctx, ws), "id", q, func(r budgetAlertRow) uuid.UUID { return r.ID }, budgetAlertRow.alert, "list budget alerts")
 }
 
 var _ budgetalert.Store = (*BudgetAlertStore)(nil)

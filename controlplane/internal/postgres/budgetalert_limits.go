@@ -104,5 +104,4 @@ func (*BudgetSpenders) Sweep(ctx context.Context, before time.Time, limit int) (
 var (
 	_ budgetalert.Limits   = (*BudgetAlertStore)(nil)
 	_ budgetalert.Spenders = (*BudgetSpenders)(nil)
-	_ budgetalert.Spending = (*SpendingStore)(nil)
 )

@@ -21,6 +21,13 @@ func changed(done *gorm.DB, what string) error {
 	return nil
 }
 
+// updated writes columns to what own selects, where the version that is stored is
+// one less than version; else it fails as versioned does.
+func updated(own *gorm.DB, version int64, columns map[string]any, what string) error {
+	done := own.Session(fresh).Where("version = ?", version-1).Updates(columns)
+	return versioned(done, own.Session(fresh), what)
+}
+
 // versioned is changed for an update that was conditional on the version: no
 // row means that the thing is gone or has another version, which row tells.
 // row selects the column version of the same thing.
@@ -28,6 +35,12 @@ func versioned(done, row *gorm.DB, what string) error {
 	if done.Error != nil || done.RowsAffected == 1 {
 		return translate(done.Error, what)
 	}
+	return stale(row, what)
+}
+
+// stale tells why a version was not found: what row selects is gone, or has
+// another one.
+func stale(row *gorm.DB, what string) error {
 	var present int64
 	if err := row.Select("version").Take(&present).Error; err != nil {
 		return translate(err, what)

@@ -89,6 +89,20 @@ func part[T any](
 	}
 }
 
+// published are the rows of the workspace in the order of their ids, as gateways
+// get them.
+func published[R, P any](ctx context.Context, ws id.Workspace, what string, of func(R) P) ([]P, error) {
+	var rows []R
+	if err := scoped(ctx, ws).Order("id").Find(&rows).Error; err != nil {
+		return nil, translate(err, what)
+	}
+	var list []P
+	for _, r := range rows {
+		list = append(list, of(r))
+	}
+	return list, nil
+}
+
 // enabledCredentials are in the order in which those of a provider are tried.
 func enabledCredentials(ctx context.Context, ws id.Workspace) ([]policy.Credential, error) {
 	all, err := NewBYOKStore().All(ctx, ws)

@@ -68,34 +68,19 @@ func (*DepartmentStore) Get(ctx context.Context, ws id.Workspace, d id.Departmen
 
 // List implements department.Directory.
 func (*DepartmentStore) List(ctx context.Context, ws id.Workspace, q page.Query, f department.Filter) (page.Result[department.Department], error) {
-	own := scoped(ctx, ws)
-	if f.Name != "" {
-		own = own.Where("lower(name) = lower(?)", f.Name)
-	}
-	db, err := newestFirst(own, "id", q)
-	if err != nil {
-		return page.Result[department.Department]{}, err
-	}
-	var rows []departmentRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[department.Department]{}, translate(err, "list departments")
-	}
-	return cut(rows, q, func(r departmentRow) uuid.UUID { return r.ID }, departmentRow.department), nil
+	return newest(called(scoped(ctx, ws), f.Name), "id", q, func(r departmentRow) uuid.UUID { return r.ID }, departmentRow.department, "list departments")
 }
 
 // Count implements department.Directory.
 func (*DepartmentStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&departmentRow{}).Count(&n).Error
-	return int(n), translate(err, "count departments")
+	return counted(scoped(ctx, ws).Model(&departmentRow{}), "count departments")
 }
 
 // Update implements department.Store.
 func (*DepartmentStore) Update(ctx context.Context, ws id.Workspace, d department.Department) error {
 	row := departmentRowOf(d)
 	own := scoped(ctx, ws).Model(&departmentRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", d.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a department")
+	return updated(own, d.Version, row.changeable(), "update a department")
 }
 
 // Delete implements department.Store.
@@ -131,15 +116,7 @@ func (*DepartmentStore) Bindable(ctx context.Context, ws id.Workspace, d id.Depa
 // publishedDepartments are all of the workspace, in the order of their ids, for
 // the same reason as publishedProfiles.
 func publishedDepartments(ctx context.Context, ws id.Workspace) ([]policy.Department, error) {
-	var rows []departmentRow
-	if err := scoped(ctx, ws).Order("id").Find(&rows).Error; err != nil {
-		return nil, translate(err, "compile the departments")
-	}
-	var list []policy.Department
-	for _, r := range rows {
-		list = append(list, r.department().Published())
-	}
-	return list, nil
+	return published(ctx, ws, "compile the departments", func(r departmentRow) policy.Department { return r.department().Published() })
 }
 
 var (

@@ -64,15 +64,8 @@ func (*DepartmentRoster) Remove(ctx context.Context, ws id.Workspace, d id.Depar
 
 // List implements department.Roster.
 func (*DepartmentRoster) List(ctx context.Context, ws id.Workspace, d id.Department, q page.Query) (page.Result[department.Member], error) {
-	db, err := newestFirst(scoped(ctx, ws).Where("department_id = ?", d.UUID()), "user_id", q)
-	if err != nil {
-		return page.Result[department.Member]{}, err
-	}
-	var rows []departmentMemberRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[department.Member]{}, translate(err, "list the members of a department")
-	}
-	return cut(rows, q, func(r departmentMemberRow) uuid.UUID { return r.UserID }, departmentMemberRow.member), nil
+	own := scoped(ctx, ws).Where("department_id = ?", d.UUID())
+	return newest(own, "user_id", q, func(r departmentMemberRow) uuid.UUID { return r.UserID }, departmentMemberRow.member, "list the members of a department")
 }
 
 // Of implements department.Roster.
@@ -90,9 +83,7 @@ func (*DepartmentRoster) Of(ctx context.Context, ws id.Workspace, user id.User) 
 
 // Count implements department.Roster.
 func (*DepartmentRoster) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&departmentMemberRow{}).Count(&n).Error
-	return int(n), translate(err, "count the members of departments")
+	return counted(scoped(ctx, ws).Model(&departmentMemberRow{}), "count the members of departments")
 }
 
 // Bindable implements department.People.

@@ -81,8 +81,7 @@ func (*RouteStore) Get(ctx context.Context, ws id.Workspace, route id.Route) (dy
 func (*RouteStore) Update(ctx context.Context, ws id.Workspace, r dynamicroute.Route) error {
 	row := routeRowOf(r)
 	own := scoped(ctx, ws).Model(&routeRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", r.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a dynamic route")
+	return updated(own, r.Version, row.changeable(), "update a dynamic route")
 }
 
 // Touch implements dynamicroute.Store and apikey.Routes. When a route was
@@ -108,31 +107,20 @@ func (*RouteStore) List(ctx context.Context, ws id.Workspace, q page.Query, f dy
 	if f.Name != "" {
 		own = own.Where("(lower(name) = lower(?) OR slug = ?)", f.Name, f.Name)
 	}
-	db, err := newestFirst(own, "turn", q)
-	if err != nil {
-		return page.Result[dynamicroute.Listed]{}, err
-	}
-	var rows []listedRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[dynamicroute.Listed]{}, translate(err, "list dynamic routes")
-	}
-	return cut(rows, q, func(r listedRow) uuid.UUID { return r.Route.Turn }, func(r listedRow) dynamicroute.Listed {
+	return newest(own, "turn", q, func(r listedRow) uuid.UUID { return r.Route.Turn }, func(r listedRow) dynamicroute.Listed {
 		return dynamicroute.Listed{Route: r.Route.route(), Keys: r.Keys}
-	}), nil
+	}, "list dynamic routes")
 }
 
 // Count implements dynamicroute.Directory.
 func (*RouteStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := kept(ctx, ws).Count(&n).Error
-	return int(n), translate(err, "count dynamic routes")
+	return counted(kept(ctx, ws), "count dynamic routes")
 }
 
 // SlugTaken implements dynamicroute.Directory.
 func (*RouteStore) SlugTaken(ctx context.Context, ws id.Workspace, slug string) (bool, error) {
-	var n int64
-	err := kept(ctx, ws).Where("slug = ?", slug).Count(&n).Error
-	return n > 0, translate(err, "look for a slug")
+	n, err := counted(kept(ctx, ws).Where("slug = ?", slug), "look for a slug")
+	return n > 0, err
 }
 
 // kept are the routes that are not deleted.

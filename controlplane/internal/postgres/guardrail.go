@@ -82,8 +82,7 @@ func (*GuardrailStore) Get(ctx context.Context, ws id.Workspace, g id.Guardrail)
 func (*GuardrailStore) Update(ctx context.Context, ws id.Workspace, g guardrail.Guardrail) error {
 	row := guardrailRowOf(g)
 	own := scoped(ctx, ws).Model(&guardrailRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", g.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a guardrail")
+	return updated(own, g.Version, row.changeable(), "update a guardrail")
 }
 
 // Delete implements guardrail.Store.
@@ -109,26 +108,12 @@ func (*GuardrailStore) Release(ctx context.Context, ws id.Workspace, key id.Key,
 
 // List implements guardrail.Directory.
 func (*GuardrailStore) List(ctx context.Context, ws id.Workspace, q page.Query, f guardrail.Filter) (page.Result[guardrail.Guardrail], error) {
-	own := scoped(ctx, ws)
-	if f.Name != "" {
-		own = own.Where("lower(name) = lower(?)", f.Name)
-	}
-	db, err := newestFirst(own, "id", q)
-	if err != nil {
-		return page.Result[guardrail.Guardrail]{}, err
-	}
-	var rows []guardrailRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[guardrail.Guardrail]{}, translate(err, "list guardrails")
-	}
-	return cut(rows, q, func(r guardrailRow) uuid.UUID { return r.ID }, guardrailRow.guardrail), nil
+	return newest(called(scoped(ctx, ws), f.Name), "id", q, func(r guardrailRow) uuid.UUID { return r.ID }, guardrailRow.guardrail, "list guardrails")
 }
 
 // Count implements guardrail.Directory.
 func (*GuardrailStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&guardrailRow{}).Count(&n).Error
-	return int(n), translate(err, "count guardrails")
+	return counted(scoped(ctx, ws).Model(&guardrailRow{}), "count guardrails")
 }
 
 // Patterns implements guardrail.Directory.
@@ -183,12 +168,12 @@ func (*GuardrailStore) Presets(ctx context.Context, ws id.Workspace, g id.Guardr
 
 // Bound implements guardrail.Directory.
 func (*GuardrailStore) Bound(ctx context.Context, ws id.Workspace) (int, error) {
-	var members, keys int64
-	if err := bound(ctx, ws, guardrailMembers).Count(&members).Error; err != nil {
-		return 0, translate(err, "count the bindings of guardrails")
+	members, err := counted(bound(ctx, ws, guardrailMembers), "count the members that guardrails bind")
+	if err != nil {
+		return 0, err
 	}
-	err := bound(ctx, ws, guardrailKeys).Count(&keys).Error
-	return int(members + keys), translate(err, "count the bindings of guardrails")
+	keys, err := counted(bound(ctx, ws, guardrailKeys), "count the keys that guardrails bind")
+	return members + keys, err
 }
 
 // some is named for bindings.

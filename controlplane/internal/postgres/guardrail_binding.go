@@ -108,15 +108,7 @@ func (b *GuardrailBinder[K]) Remove(ctx context.Context, ws id.Workspace, g id.G
 
 // List implements guardrail.Binder.
 func (b *GuardrailBinder[K]) List(ctx context.Context, ws id.Workspace, g id.Guardrail, q page.Query) (page.Result[guardrail.Binding[K]], error) {
-	db, err := newestFirst(boundTo(ctx, ws, b.table, g), "target_id", q)
-	if err != nil {
-		return page.Result[guardrail.Binding[K]]{}, err
-	}
-	var rows []boundRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[guardrail.Binding[K]]{}, translate(err, "list the bindings of a guardrail")
-	}
-	return cut(rows, q, func(r boundRow) uuid.UUID { return r.TargetID }, bindingOf[K]), nil
+	return newest(boundTo(ctx, ws, b.table, g), "target_id", q, func(r boundRow) uuid.UUID { return r.TargetID }, bindingOf[K], "list the bindings of a guardrail")
 }
 
 func uuidsOf[K id.Kind](ids []id.ID[K]) []uuid.UUID {

@@ -52,6 +52,42 @@ func numberAt(place uuid.UUID) int {
 	return int(min(binary.BigEndian.Uint32(place[12:]), math.MaxInt32))
 }
 
+// newest reads the page of selected that q asks for, newest first by column,
+// which key reads of a row. what is for the log.
+func newest[R, T any](
+	selected *gorm.DB, column string, q page.Query, key func(R) uuid.UUID, domain func(R) T, what string,
+) (page.Result[T], error) {
+	db, err := newestFirst(selected, column, q)
+	if err != nil {
+		return page.Result[T]{}, err
+	}
+	return paged(db, q, key, domain, what)
+}
+
+// paged reads the page that db selects, as newestFirst and highestFirst have it.
+func paged[R, T any](db *gorm.DB, q page.Query, key func(R) uuid.UUID, domain func(R) T, what string) (page.Result[T], error) {
+	var rows []R
+	if err := db.Find(&rows).Error; err != nil {
+		return page.Result[T]{}, translate(err, what)
+	}
+	return cut(rows, q, key, domain), nil
+}
+
+// called narrows to a name, whatever the letter case; "" does not.
+func called(db *gorm.DB, name string) *gorm.DB {
+	if name == "" {
+		return db
+	}
+	return db.Where("lower(name) = lower(?)", name)
+}
+
+// counted is how many rows are selected.
+func counted(selected *gorm.DB, what string) (int, error) {
+	var n int64
+	err := selected.Count(&n).Error
+	return int(n), translate(err, what)
+}
+
 // cut makes the page of domain values.
 func cut[R, T any](rows []R, q page.Query, key func(R) uuid.UUID, domain func(R) T) page.Result[T] {
 	rowPage := page.Cut(rows, q, key)

@@ -87,23 +87,14 @@ func (*ManagementKeyStore) Get(ctx context.Context, ws id.Workspace, key id.Mana
 
 // List implements managementkey.Store.
 func (*ManagementKeyStore) List(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[managementkey.Key], error) {
-	db, err := newestFirst(scoped(ctx, ws), "id", q)
-	if err != nil {
-		return page.Result[managementkey.Key]{}, err
-	}
-	var rows []managementKeyRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[managementkey.Key]{}, translate(err, "list management keys")
-	}
-	return cut(rows, q, func(r managementKeyRow) uuid.UUID { return r.ID }, managementKeyRow.key), nil
+	return newest(scoped(ctx, ws), "id", q, func(r managementKeyRow) uuid.UUID { return r.ID }, managementKeyRow.key, "list management keys")
 }
 
 // Update implements managementkey.Store.
 func (*ManagementKeyStore) Update(ctx context.Context, ws id.Workspace, k managementkey.Key) error {
 	row := managementKeyRowOf(k)
 	own := scoped(ctx, ws).Model(&managementKeyRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", k.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a management key")
+	return updated(own, k.Version, row.changeable(), "update a management key")
 }
 
 // RevokeAll implements workspace.Revoker. Management keys are not published,

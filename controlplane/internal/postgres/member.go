@@ -64,15 +64,7 @@ func people(db *gorm.DB) *gorm.DB {
 
 // Members implements workspace.Store.
 func (*WorkspaceStore) Members(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[workspace.Member], error) {
-	db, err := newestFirst(people(scoped(ctx, ws)), "members.user_id", q)
-	if err != nil {
-		return page.Result[workspace.Member]{}, err
-	}
-	var rows []personRow
-	if err := db.Scan(&rows).Error; err != nil {
-		return page.Result[workspace.Member]{}, translate(err, "list members")
-	}
-	return cut(rows, q, func(r personRow) uuid.UUID { return r.UserID }, personRow.member), nil
+	return newest(people(scoped(ctx, ws)), "members.user_id", q, func(r personRow) uuid.UUID { return r.UserID }, personRow.member, "list members")
 }
 
 // Member implements workspace.Store.

@@ -160,15 +160,7 @@ func (*OverrideStore) Covering(ctx context.Context, version int64) (int64, error
 
 // Events implements override.History.
 func (*OverrideStore) Events(ctx context.Context, q page.Query) (page.Result[audit.Event], error) {
-	db, err := newestFirst(system(ctx), "id", q)
-	if err != nil {
-		return page.Result[audit.Event]{}, err
-	}
-	var rows []platformAuditRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[audit.Event]{}, translate(err, "list platform audit events")
-	}
-	return cut(rows, q, func(r platformAuditRow) uuid.UUID { return r.ID }, platformAuditRow.event), nil
+	return newest(system(ctx), "id", q, func(r platformAuditRow) uuid.UUID { return r.ID }, platformAuditRow.event, "list platform audit events")
 }
 
 var (

@@ -128,8 +128,7 @@ func (*PresetStore) Find(ctx context.Context, ws id.Workspace, r preset.Ref) (pr
 func (*PresetStore) Update(ctx context.Context, ws id.Workspace, p preset.Preset) error {
 	row := presetRowOf(p)
 	own := scoped(ctx, ws).Model(&presetRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", p.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a preset")
+	return updated(own, p.Version, row.changeable(), "update a preset")
 }
 
 // List implements preset.Store.
@@ -147,22 +146,12 @@ func (*PresetStore) List(ctx context.Context, ws id.Workspace, q page.Query, f p
 	if !f.SeenBy.IsZero() {
 		own = own.Where("(visibility <> 'private' OR created_by = ?)", f.SeenBy.UUID())
 	}
-	db, err := newestFirst(own, "id", q)
-	if err != nil {
-		return page.Result[preset.Preset]{}, err
-	}
-	var rows []presetRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[preset.Preset]{}, translate(err, "list presets")
-	}
-	return cut(rows, q, func(r presetRow) uuid.UUID { return r.ID }, presetRow.preset), nil
+	return newest(own, "id", q, func(r presetRow) uuid.UUID { return r.ID }, presetRow.preset, "list presets")
 }
 
 // Count implements preset.Store.
 func (*PresetStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&presetRow{}).Where("archived_at IS NULL").Count(&n).Error
-	return int(n), translate(err, "count presets")
+	return counted(scoped(ctx, ws).Model(&presetRow{}).Where("archived_at IS NULL"), "count presets")
 }
 
 // RevokeAll implements workspace.Revoker: what was public is so no more.

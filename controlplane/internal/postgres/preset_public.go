@@ -57,9 +57,8 @@ func (*PresetStore) PutPublisher(ctx context.Context, ws id.Workspace, p preset.
 
 // Used implements preset.Publishers.
 func (*PresetStore) Used(ctx context.Context, ws id.Workspace) (bool, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&presetRow{}).Where("public_handle <> ''").Limit(1).Count(&n).Error
-	return n > 0, translate(err, "look for public presets")
+	n, err := counted(scoped(ctx, ws).Model(&presetRow{}).Where("public_handle <> ''").Limit(1), "look for public presets")
+	return n > 0, err
 }
 
 // foreignRow is what the view of public versions shows.

@@ -78,11 +78,7 @@ func (*PresetVersions) List(ctx context.Context, ws id.Workspace, p id.Preset, q
 	if err != nil {
 		return page.Result[preset.Version]{}, err
 	}
-	var rows []presetVersionRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[preset.Version]{}, translate(err, "list versions of a preset")
-	}
-	return cut(rows, q, func(r presetVersionRow) uuid.UUID { return placeOf(r.Number) }, presetVersionRow.version), nil
+	return paged(db, q, func(r presetVersionRow) uuid.UUID { return placeOf(r.Number) }, presetVersionRow.version, "list versions of a preset")
 }
 
 // Labels implements preset.Versions.

@@ -69,34 +69,19 @@ func (*ProfileStore) Get(ctx context.Context, ws id.Workspace, p id.Profile) (pr
 
 // List implements profile.Directory.
 func (*ProfileStore) List(ctx context.Context, ws id.Workspace, q page.Query, f profile.Filter) (page.Result[profile.Profile], error) {
-	own := scoped(ctx, ws)
-	if f.Name != "" {
-		own = own.Where("lower(name) = lower(?)", f.Name)
-	}
-	db, err := newestFirst(own, "id", q)
-	if err != nil {
-		return page.Result[profile.Profile]{}, err
-	}
-	var rows []profileRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[profile.Profile]{}, translate(err, "list routing profiles")
-	}
-	return cut(rows, q, func(r profileRow) uuid.UUID { return r.ID }, profileRow.profile), nil
+	return newest(called(scoped(ctx, ws), f.Name), "id", q, func(r profileRow) uuid.UUID { return r.ID }, profileRow.profile, "list routing profiles")
 }
 
 // Count implements profile.Directory.
 func (*ProfileStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&profileRow{}).Count(&n).Error
-	return int(n), translate(err, "count routing profiles")
+	return counted(scoped(ctx, ws).Model(&profileRow{}), "count routing profiles")
 }
 
 // Update implements profile.Store.
 func (*ProfileStore) Update(ctx context.Context, ws id.Workspace, p profile.Profile) error {
 	row := profileRowOf(p)
 	own := scoped(ctx, ws).Model(&profileRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", p.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a routing profile")
+	return updated(own, p.Version, row.changeable(), "update a routing profile")
 }
 
 // Delete implements profile.Store.
@@ -110,9 +95,9 @@ func (*ProfileStore) Delete(ctx context.Context, ws id.Workspace, p id.Profile) 
 // Bindings implements profile.Directory.
 func (*ProfileStore) Bindings(ctx context.Context, ws id.Workspace, p id.Profile) (profile.Bindings, error) {
 	var b profile.Bindings
-	var n int64
-	if err := scoped(ctx, ws).Model(&settingsRow{}).Where("routing_profile_id = ?", p.UUID()).Count(&n).Error; err != nil {
-		return b, translate(err, "read the bindings of a routing profile")
+	n, err := counted(scoped(ctx, ws).Model(&settingsRow{}).Where("routing_profile_id = ?", p.UUID()), "read the bindings of a routing profile")
+	if err != nil {
+		return b, err
 	}
 	b.Workspace = n > 0
 	departments, err := named(scoped(ctx, ws).Model(&departmentRow{}).Where("routing_profile_id = ?", p.UUID()), profile.MaxBindings, &b.Departments)
@@ -134,15 +119,7 @@ func (s *ProfileStore) Bindable(ctx context.Context, ws id.Workspace, p id.Profi
 // that nothing is bound to are among them: a gateway may hold the snapshot
 // after an unbinding before it holds the key's document.
 func publishedProfiles(ctx context.Context, ws id.Workspace) ([]policy.Profile, error) {
-	var rows []profileRow
-	if err := scoped(ctx, ws).Order("id").Find(&rows).Error; err != nil {
-		return nil, translate(err, "compile the routing profiles")
-	}
-	var list []policy.Profile
-	for _, r := range rows {
-		list = append(list, r.profile().Published())
-	}
-	return list, nil
+	return published(ctx, ws, "compile the routing profiles", func(r profileRow) policy.Profile { return r.profile().Published() })
 }
 
 var (

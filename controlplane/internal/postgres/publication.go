@@ -133,15 +133,7 @@ func (*PublicationStore) Get(ctx context.Context, ws id.Workspace, p id.Publicat
 
 // List implements publication.Store.
 func (*PublicationStore) List(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[publication.Record], error) {
-	db, err := newestFirst(scoped(ctx, ws), "id", q)
-	if err != nil {
-		return page.Result[publication.Record]{}, err
-	}
-	var rows []publicationRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[publication.Record]{}, translate(err, "list publications")
-	}
-	return cut(rows, q, func(r publicationRow) uuid.UUID { return r.ID }, publicationRow.record), nil
+	return newest(scoped(ctx, ws), "id", q, func(r publicationRow) uuid.UUID { return r.ID }, publicationRow.record, "list publications")
 }
 
 var (

@@ -86,6 +86,21 @@ func TestAMutationHappensWholeOrNotAtAll(t *testing.T) {
 	require.True(t, fault.Is(err, fault.NotFound), "%v", err)
 }
 
+// A change that fails comes to nothing, whatever was made before it did.
+func TestAMutationReturnsWhatItMade(t *testing.T) {
+	db := openTest(t)
+	w, _ := newWorkspace(t, db)
+	failed := errors.New("no")
+	made, p, err := deploy.Mutate(t.Context(), newMutator(db), w.ID, testChange(), func(context.Context, int64) (string, error) { return "half", failed })
+	require.ErrorIs(t, err, failed)
+	require.Empty(t, made)
+	require.Zero(t, p)
+	made, p, err = deploy.Mutate(t.Context(), newMutator(db), w.ID, testChange(), func(context.Context, int64) (string, error) { return "whole", nil })
+	require.NoError(t, err)
+	require.Equal(t, "whole", made)
+	require.EqualValues(t, 1, p.Revision)
+}
+
 func TestConcurrentMutationsTakeTurns(t *testing.T) {
 	db := openTest(t)
 	w, _ := newWorkspace(t, db)

@@ -78,8 +78,7 @@ func (*RateLimitStore) Get(ctx context.Context, ws id.Workspace, p id.RatePolicy
 func (*RateLimitStore) Update(ctx context.Context, ws id.Workspace, p ratelimit.Policy) error {
 	row := ratePolicyRowOf(p)
 	own := scoped(ctx, ws).Model(&ratePolicyRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", p.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a rate-limit policy")
+	return updated(own, p.Version, row.changeable(), "update a rate-limit policy")
 }
 
 // Delete implements ratelimit.Store.
@@ -89,26 +88,12 @@ func (*RateLimitStore) Delete(ctx context.Context, ws id.Workspace, p id.RatePol
 
 // List implements ratelimit.Directory.
 func (*RateLimitStore) List(ctx context.Context, ws id.Workspace, q page.Query, f ratelimit.Filter) (page.Result[ratelimit.Policy], error) {
-	own := scoped(ctx, ws)
-	if f.Name != "" {
-		own = own.Where("lower(name) = lower(?)", f.Name)
-	}
-	db, err := newestFirst(own, "id", q)
-	if err != nil {
-		return page.Result[ratelimit.Policy]{}, err
-	}
-	var rows []ratePolicyRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[ratelimit.Policy]{}, translate(err, "list rate-limit policies")
-	}
-	return cut(rows, q, func(r ratePolicyRow) uuid.UUID { return r.ID }, ratePolicyRow.policy), nil
+	return newest(called(scoped(ctx, ws), f.Name), "id", q, func(r ratePolicyRow) uuid.UUID { return r.ID }, ratePolicyRow.policy, "list rate-limit policies")
 }
 
 // Count implements ratelimit.Directory.
 func (*RateLimitStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&ratePolicyRow{}).Count(&n).Error
-	return int(n), translate(err, "count rate-limit policies")
+	return counted(scoped(ctx, ws).Model(&ratePolicyRow{}), "count rate-limit policies")
 }
 
 var (

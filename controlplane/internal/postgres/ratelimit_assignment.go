@@ -84,15 +84,7 @@ func (*RateAssignmentStore) List(ctx context.Context, ws id.Workspace, q page.Qu
 	if f.Type != "" {
 		own = own.Where("target_type = ?", string(f.Type))
 	}
-	db, err := newestFirst(own, "id", q)
-	if err != nil {
-		return page.Result[ratelimit.Assignment]{}, err
-	}
-	var rows []rateAssignmentRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[ratelimit.Assignment]{}, translate(err, "list assignments of rate-limit policies")
-	}
-	return cut(rows, q, func(r rateAssignmentRow) uuid.UUID { return r.ID }, rateAssignmentRow.assignment), nil
+	return newest(own, "id", q, func(r rateAssignmentRow) uuid.UUID { return r.ID }, rateAssignmentRow.assignment, "list assignments of rate-limit policies")
 }
 
 // Assignable implements ratelimit.Targets.
@@ -110,29 +102,27 @@ func (*RateAssignmentStore) Assignable(ctx context.Context, ws id.Workspace, t r
 	case ratelimit.ToEndUsers:
 		return true, nil
 	}
-	var n int64
-	err := own.Count(&n).Error
-	return n > 0, translate(err, "look for the target of a rate-limit policy")
+	n, err := counted(own, "look for the target of a rate-limit policy")
+	return n > 0, err
 }
 
 // Assigned implements ratelimit.Targets.
 func (*RateAssignmentStore) Assigned(ctx context.Context, ws id.Workspace, t ratelimit.Target) (all, to int, err error) {
-	var total, same int64
 	own := scoped(ctx, ws).Model(&rateAssignmentRow{})
-	if err := own.Session(fresh).Count(&total).Error; err != nil {
-		return 0, 0, translate(err, "count assignments of rate-limit policies")
+	if all, err = counted(own.Session(fresh), "count assignments of rate-limit policies"); err != nil {
+		return 0, 0, err
 	}
-	err = targeting(own.Session(fresh), t).Where("target_type = ?", string(t.Type)).Count(&same).Error
-	return int(total), int(same), translate(err, "count the rate-limit policies of a target")
+	to, err = counted(targeting(own.Session(fresh), t).Where("target_type = ?", string(t.Type)), "count the rate-limit policies of a target")
+	return all, to, err
 }
 
 // Uses implements ratelimit.Targets.
 func (*RateAssignmentStore) Uses(ctx context.Context, ws id.Workspace, p id.RatePolicy) (ratelimit.Uses, error) {
 	var uses ratelimit.Uses
 	own := scoped(ctx, ws).Model(&rateAssignmentRow{}).Where("policy_id = ?", p.UUID())
-	var total int64
-	if err := own.Session(fresh).Count(&total).Error; err != nil {
-		return uses, translate(err, "count the assignments of a rate-limit policy")
+	total, err := counted(own.Session(fresh), "count the assignments of a rate-limit policy")
+	if err != nil {
+		return uses, err
 	}
 	var rows []rateAssignmentRow
 	if err := own.Session(fresh).Order("id").Limit(ratelimit.MaxNamed).Find(&rows).Error; err != nil {
@@ -141,7 +131,7 @@ func (*RateAssignmentStore) Uses(ctx context.Context, ws id.Workspace, p id.Rate
 	for _, r := range rows {
 		uses.Assignments = append(uses.Assignments, r.assignment())
 	}
-	uses.More = int(total) - len(rows)
+	uses.More = total - len(rows)
 	return uses, nil
 }
 

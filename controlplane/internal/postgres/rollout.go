@@ -40,21 +40,12 @@ func (*RolloutStore) Latest(ctx context.Context, ws id.Workspace, route id.Route
 func (*RolloutStore) Update(ctx context.Context, ws id.Workspace, r rollout.Rollout) error {
 	row := rolloutRowOf(r)
 	own := scoped(ctx, ws).Model(&rolloutRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", r.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a rollout")
+	return updated(own, r.Version, row.changeable(), "update a rollout")
 }
 
 // List implements rollout.Store.
 func (*RolloutStore) List(ctx context.Context, ws id.Workspace, route id.Route, q page.Query) (page.Result[rollout.Rollout], error) {
-	db, err := newestFirst(rollouts(ctx, ws, route), "id", q)
-	if err != nil {
-		return page.Result[rollout.Rollout]{}, err
-	}
-	var rows []rolloutRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[rollout.Rollout]{}, translate(err, "list rollouts")
-	}
-	return cut(rows, q, func(r rolloutRow) uuid.UUID { return r.ID }, rolloutRow.rollout), nil
+	return newest(rollouts(ctx, ws, route), "id", q, func(r rolloutRow) uuid.UUID { return r.ID }, rolloutRow.rollout, "list rollouts")
 }
 
 // Cells implements rollout.Store.

@@ -12,8 +12,6 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/allowance"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/workspace"
 	"github.com/signalbox-dev/signalbox/shared/fault"
@@ -174,17 +172,17 @@ func TestStandingsThatRiseArePublished(t *testing.T) {
 	require.Equal(t, first+3, round())
 }
 
-// refusing is a mutator that fails for one workspace.
+// refusing is a store that fails for one workspace.
 type refusing struct {
-	allowance.Mutator
+	allowance.Store
 	ws id.Workspace
 }
 
-func (r refusing) Mutate(ctx context.Context, ws id.Workspace, c *deploy.Change, fn func(context.Context, int64) error) (publication.Publication, error) {
+func (r refusing) SetPublished(ctx context.Context, ws id.Workspace, p allowance.Published) error {
 	if ws == r.ws {
-		return publication.Publication{}, errBroken
+		return errBroken
 	}
-	return r.Mutator.Mutate(ctx, ws, c, fn)
+	return r.Store.SetPublished(ctx, ws, p)
 }
 
 // One workspace that cannot be published keeps no other from it.
@@ -194,7 +192,7 @@ func TestStandingsRiseBehindABrokenWorkspace(t *testing.T) {
 	slices.SortFunc(all, func(a, b id.Workspace) int { return strings.Compare(a.UUID().String(), b.UUID().String()) })
 	_, before := p.limits(t, all[1])
 	w := allowance.NewWatch(allowance.WatchDeps{
-		System: p.db.System(), Directory: NewAllowanceDirectory(), Store: NewAllowanceStore(), Mutator: refusing{p.mutator, all[0]},
+		System: p.db.System(), Directory: NewAllowanceDirectory(), Store: refusing{NewAllowanceStore(), all[0]}, Mutator: p.mutator,
 		Settings: p.ladder, Terms: p.terms, Now: p.clock.now, Log: slog.New(slog.DiscardHandler),
 	})
 	require.ErrorIs(t, w.Round(t.Context()), errBroken)

@@ -93,8 +93,7 @@ func (*SettingsStore) Get(ctx context.Context, ws id.Workspace) (settings.Settin
 // Update implements settings.Store.
 func (*SettingsStore) Update(ctx context.Context, ws id.Workspace, s settings.Settings) error {
 	own := scoped(ctx, ws).Model(&settingsRow{})
-	done := own.Session(fresh).Where("version = ?", s.Version-1).Updates(settingsRowOf(ws, s).changeable())
-	return versioned(done, own.Session(fresh), "update settings")
+	return updated(own, s.Version, settingsRowOf(ws, s).changeable(), "update settings")
 }
 
 var _ settings.Store = (*SettingsStore)(nil)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/apikey"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/budget"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/spending"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/wallet"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -30,7 +28,7 @@ type spentRow struct {
 
 func (r spentRow) spend() wire.Spend { return spendOf(r.Requests, r.CostNanos, r.BYOKNanos) }
 
-// Spent implements budget.Spending.
+// Spent implements spending.Store.
 func (*SpendingStore) Spent(
 	ctx context.Context, ws id.Workspace, accounts []wire.Account, since time.Time,
 ) (map[wire.Account]spending.History, error) {
@@ -69,7 +67,6 @@ func (s *SpendingStore) OwnRequests(ctx context.Context, ws id.Workspace, now ti
 }
 
 var (
-	_ budget.Spending = (*SpendingStore)(nil)
-	_ apikey.Spending = (*SpendingStore)(nil)
-	_ wallet.Counter  = (*SpendingStore)(nil)
+	_ spending.Store = (*SpendingStore)(nil)
+	_ wallet.Counter = (*SpendingStore)(nil)
 )

@@ -102,8 +102,7 @@ func (s *WalletStore) SetOwn(ctx context.Context, ws id.Workspace, w wallet.Wall
 		return err
 	}
 	own := scoped(ctx, ws).Model(&walletRow{})
-	done := own.Session(fresh).Where("version = ?", w.Version-1).Updates(walletRowOf(w).terms())
-	return versioned(done, own.Session(fresh), "change how a workspace pays")
+	return updated(own, w.Version, walletRowOf(w).terms(), "change how a workspace pays")
 }
 
 // Append implements wallet.Store.

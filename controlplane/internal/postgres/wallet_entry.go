@@ -60,9 +60,5 @@ func (*WalletStore) List(ctx context.Context, ws id.Workspace, q page.Query) (pa
 	if err != nil {
 		return page.Result[wallet.Entry]{}, err
 	}
-	var rows []walletEntryRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[wallet.Entry]{}, translate(err, "list the entries of a wallet")
-	}
-	return cut(rows, q, func(r walletEntryRow) uuid.UUID { return placeOf(int(r.Number)) }, walletEntryRow.entry), nil
+	return paged(db, q, func(r walletEntryRow) uuid.UUID { return placeOf(int(r.Number)) }, walletEntryRow.entry, "list the entries of a wallet")
 }

@@ -94,8 +94,7 @@ func (*WebhookStore) Get(ctx context.Context, ws id.Workspace, w id.Webhook) (we
 func (*WebhookStore) Update(ctx context.Context, ws id.Workspace, w webhook.Webhook) error {
 	row := webhookRowOf(w)
 	own := scoped(ctx, ws).Model(&webhookRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", w.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a webhook")
+	return updated(own, w.Version, row.changeable(), "update a webhook")
 }
 
 // Delete implements webhook.Store.
@@ -107,22 +106,12 @@ func (*WebhookStore) Delete(ctx context.Context, ws id.Workspace, w webhook.Webh
 
 // List implements webhook.Store.
 func (*WebhookStore) List(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[webhook.Webhook], error) {
-	db, err := newestFirst(scoped(ctx, ws), "id", q)
-	if err != nil {
-		return page.Result[webhook.Webhook]{}, err
-	}
-	var rows []webhookRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[webhook.Webhook]{}, translate(err, "list webhooks")
-	}
-	return cut(rows, q, func(r webhookRow) uuid.UUID { return r.ID }, webhookRow.webhook), nil
+	return newest(scoped(ctx, ws), "id", q, func(r webhookRow) uuid.UUID { return r.ID }, webhookRow.webhook, "list webhooks")
 }
 
 // Count implements webhook.Directory.
 func (*WebhookStore) Count(ctx context.Context, ws id.Workspace) (int, error) {
-	var n int64
-	err := scoped(ctx, ws).Model(&webhookRow{}).Count(&n).Error
-	return int(n), translate(err, "count webhooks")
+	return counted(scoped(ctx, ws).Model(&webhookRow{}), "count webhooks")
 }
 
 // Taking implements webhook.Directory.

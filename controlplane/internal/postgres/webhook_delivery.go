@@ -96,15 +96,7 @@ func (*DeliveryStore) List(ctx context.Context, ws id.Workspace, w id.Webhook, q
 	if f.State != "" {
 		db = db.Where("state = ?", string(f.State))
 	}
-	db, err := newestFirst(db, "id", q)
-	if err != nil {
-		return page.Result[webhook.Delivery]{}, err
-	}
-	var rows []deliveryRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[webhook.Delivery]{}, translate(err, "list deliveries")
-	}
-	return cut(rows, q, func(r deliveryRow) uuid.UUID { return r.ID }, deliveryRow.delivery), nil
+	return newest(db, "id", q, func(r deliveryRow) uuid.UUID { return r.ID }, deliveryRow.delivery, "list deliveries")
 }
 
 // Requeue implements webhook.Deliveries.

@@ -90,8 +90,7 @@ func (*WorkspaceStore) Get(ctx context.Context, ws id.Workspace) (workspace.Work
 func (*WorkspaceStore) Update(ctx context.Context, w workspace.Workspace) error {
 	row := workspaceRowOf(w)
 	own := tenant(ctx, w.ID).Model(&workspaceRow{}).Where("id = ?", row.ID)
-	done := own.Session(fresh).Where("version = ?", w.Version-1).Updates(row.changeable())
-	return versioned(done, own.Session(fresh), "update a workspace")
+	return updated(own, w.Version, row.changeable(), "update a workspace")
 }
 
 // WorkspaceDirectory looks across workspaces, as the system role.
@@ -103,15 +102,7 @@ func NewWorkspaceDirectory() *WorkspaceDirectory { return &WorkspaceDirectory{} 
 
 // List implements workspace.Directory.
 func (*WorkspaceDirectory) List(ctx context.Context, q page.Query) (page.Result[workspace.Workspace], error) {
-	db, err := newestFirst(system(ctx), "id", q)
-	if err != nil {
-		return page.Result[workspace.Workspace]{}, err
-	}
-	var rows []workspaceRow
-	if err := db.Find(&rows).Error; err != nil {
-		return page.Result[workspace.Workspace]{}, translate(err, "list workspaces")
-	}
-	return cut(rows, q, func(r workspaceRow) uuid.UUID { return r.ID }, workspaceRow.workspace), nil
+	return newest(system(ctx), "id", q, func(r workspaceRow) uuid.UUID { return r.ID }, workspaceRow.workspace, "list workspaces")
 }
 
 // UserByEmail implements workspace.Directory.

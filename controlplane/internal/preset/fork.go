@@ -4,8 +4,10 @@ import (
 	"context"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -117,46 +119,32 @@ func (s *Service) own(ctx context.Context, ws id.Workspace, by Caller, r Ref, ve
 // Publisher is the name under which the workspace publishes, zero where it has
 // none.
 func (s *Service) Publisher(ctx context.Context, ws id.Workspace) (Publisher, error) {
-	var p Publisher
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		p, err = s.d.Publishers.Publisher(ctx, ws)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Publisher, error) {
+		return s.d.Publishers.Publisher(ctx, ws)
 	})
-	return p, err
 }
 
 // PutPublisher chooses the workspace's handle. One under which a preset was
 // public stays: callers elsewhere name it.
 func (s *Service) PutPublisher(ctx context.Context, ws id.Workspace, by Caller, handle string) (Publisher, publication.Publication, error) {
-	var after Publisher
-	c := changeOf(by, "publisher.update")
-	c.TargetType, c.TargetID = "publisher", ws.String()
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	c := deploy.NewChange(by.By, "publisher.update", "publisher", ws.String())
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Publisher, error) {
 		before, err := s.d.Publishers.Publisher(ctx, ws)
-		if err != nil {
-			return err
-		}
-		after = before
-		if before.Handle == handle {
-			return nil
+		if err != nil || before.Handle == handle {
+			return before, err
 		}
 		used, err := s.d.Publishers.Used(ctx, ws)
 		if err != nil {
-			return err
+			return Publisher{}, err
 		}
 		if used {
-			return fault.New(fault.Conflict, "A preset was public under the handle, which others may have in their code: it stays.")
+			return Publisher{}, fault.New(fault.Conflict, "A preset was public under the handle, which others may have in their code: it stays.")
 		}
-		now := s.now()
+		after := Publisher{Workspace: ws, Handle: handle, Version: before.Version + 1, CreatedAt: before.CreatedAt, UpdatedAt: s.now()}
 		if before.Handle == "" {
-			after.CreatedAt = now
+			after.CreatedAt = after.UpdatedAt
 		}
-		after = Publisher{Workspace: ws, Handle: handle, Version: before.Version + 1, CreatedAt: after.CreatedAt, UpdatedAt: now}
 		c.Diff = handleDiff(before.Handle, handle)
-		return s.d.Publishers.PutPublisher(ctx, ws, after)
+		return after, s.d.Publishers.PutPublisher(ctx, ws, after)
 	})
-	if err != nil {
-		return Publisher{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }

@@ -30,7 +30,7 @@ type Deps struct {
 	Commons     Commons
 	Guardrails  Guardrails
 	Uses        Uses
-	Mutator     Mutator
+	Mutator     *deploy.Mutator
 	Offered     routing.Source
 	IDs         *id.Source
 	Now         func() time.Time
@@ -97,49 +97,41 @@ func (s *Service) begin(v *rule.Violations, ws id.Workspace, by Caller, n New) (
 func (s *Service) create(ctx context.Context, by Caller, p Preset, r *Release) (Preset, publication.Publication, error) {
 	ws, c := p.Workspace, changeOf(by, "preset.create")
 	c.TargetID, c.Diff = p.ID.String(), diff(Preset{}, p)
-	made := p
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, revision int64) error {
-		made = p
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, revision int64) (Preset, error) {
+		made := p
 		n, err := s.d.Store.Count(ctx, ws)
 		switch {
 		case err != nil:
-			return err
+			return Preset{}, err
 		case n >= policy.MaxPresets:
-			return fault.Newf(fault.Conflict, "The workspace has %d presets, which is the most. Archive one that nobody uses.", n)
+			return Preset{}, fault.Newf(fault.Conflict, "The workspace has %d presets, which is the most. Archive one that nobody uses.", n)
 		}
 		if err := s.fits(ctx, p, p.Draft); err != nil {
-			return err
+			return Preset{}, err
 		}
 		if err := s.publishable(ctx, p); err != nil {
-			return err
+			return Preset{}, err
 		}
 		if err := s.d.Store.Create(ctx, ws, p); err != nil || r == nil {
-			return err
+			return made, err
 		}
 		made.Version++
 		if _, err := s.release(ctx, by, revision, &made, *r); err != nil {
-			return err
+			return Preset{}, err
 		}
 		if err := s.announce(ctx, revision, p, &made); err != nil {
-			return err
+			return Preset{}, err
 		}
 		c.Diff = diff(Preset{}, made)
-		return s.d.Store.Update(ctx, ws, made)
+		return made, s.d.Store.Update(ctx, ws, made)
 	})
-	if err != nil {
-		return Preset{}, publication.Publication{}, err
-	}
-	return made, pub, nil
 }
 
 // Get returns one preset. One that is private to another is not there.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, by Caller, r Ref) (Preset, error) {
-	var p Preset
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		p, err = s.find(ctx, ws, by, r)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Preset, error) {
+		return s.find(ctx, ws, by, r)
 	})
-	return p, err
 }
 
 func (s *Service) find(ctx context.Context, ws id.Workspace, by Caller, r Ref) (Preset, error) {
@@ -158,12 +150,9 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, by Caller, q page.Q
 	if !by.Admin {
 		f.SeenBy = by.User
 	}
-	var found page.Result[Preset]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.List(ctx, ws, q, f)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Preset], error) {
+		return s.d.Store.List(ctx, ws, q, f)
 	})
-	return found, err
 }
 
 // edit is a change of one preset, inside its transaction.
@@ -187,37 +176,32 @@ func (t target) may(p Preset) error {
 
 // change runs the shape that every change of an existing preset has.
 func (s *Service) change(ctx context.Context, t target, c *deploy.Change, fn edit) (Preset, publication.Publication, error) {
-	var after Preset
-	pub, err := s.d.Mutator.Mutate(ctx, t.ws, c, func(ctx context.Context, revision int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, t.ws, c, func(ctx context.Context, revision int64) (Preset, error) {
 		before, err := s.find(ctx, t.ws, t.by, t.ref)
 		if err != nil {
-			return err
+			return Preset{}, err
 		}
 		c.TargetID = before.ID.String()
 		if err := t.may(before); err != nil {
-			return err
+			return Preset{}, err
 		}
 		if err := txn.Match(t.ifMatch, before.Version); err != nil {
-			return err
+			return Preset{}, err
 		}
 		if before.ArchivedAt != nil {
-			return fault.New(fault.Conflict, "The preset is archived: it can be read, and forked from, and not be changed.")
+			return Preset{}, fault.New(fault.Conflict, "The preset is archived: it can be read, and forked from, and not be changed.")
 		}
-		after = before
+		after := before
 		if err := fn(ctx, revision, &after); err != nil {
-			return err
+			return Preset{}, err
 		}
 		if err := s.announce(ctx, revision, before, &after); err != nil {
-			return err
+			return Preset{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, t.ws, after)
+		return after, s.d.Store.Update(ctx, t.ws, after)
 	})
-	if err != nil {
-		return Preset{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // announce notes in after that what other workspaces get of it changes.
@@ -295,7 +279,7 @@ func (s *Service) checker(ctx context.Context) (*routing.Checker, error) {
 	return routing.NewChecker(offered), nil
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 var slugForm = regexp.MustCompile(`^[a-z0-9][a-z0-9._:-]{0,79}$`)
 
@@ -312,5 +296,5 @@ func checkSlug(v *rule.Violations, slug string) {
 }
 
 func changeOf(by Caller, action string) *deploy.Change {
-	return &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "preset"}
+	return deploy.NewChange(by.By, action, "preset", "")
 }

@@ -21,7 +21,7 @@ type Deps struct {
 	Runner    txn.Runner
 	Store     Store
 	Directory Directory
-	Mutator   Mutator
+	Mutator   *deploy.Mutator
 	Offered   routing.Source
 	Presets   routing.Presets
 	IDs       *id.Source
@@ -49,20 +49,16 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Dr
 	}
 	c := changeOf(by, "profile.create", p.ID)
 	c.Diff = diff(Profile{}, p)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Profile, error) {
 		n, err := s.d.Directory.Count(ctx, ws)
 		switch {
 		case err != nil:
-			return err
+			return Profile{}, err
 		case n >= Most:
-			return fault.Newf(fault.Conflict, "The workspace has %d routing profiles, which is the most. Delete one that nothing uses.", n)
+			return Profile{}, fault.Newf(fault.Conflict, "The workspace has %d routing profiles, which is the most. Delete one that nothing uses.", n)
 		}
-		return s.d.Store.Create(ctx, ws, p)
+		return p, s.d.Store.Create(ctx, ws, p)
 	})
-	if err != nil {
-		return Profile{}, publication.Publication{}, err
-	}
-	return p, pub, nil
 }
 
 // Get returns one profile with what it is bound to.
@@ -81,12 +77,9 @@ func (s *Service) Get(ctx context.Context, ws id.Workspace, profile id.Profile) 
 
 // List returns a page of profiles, newest first.
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Profile], error) {
-	var found page.Result[Profile]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Directory.List(ctx, ws, q, f)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Profile], error) {
+		return s.d.Directory.List(ctx, ws, q, f)
 	})
-	return found, err
 }
 
 // Update applies p, for everything that is bound to the profile.
@@ -95,27 +88,22 @@ func (s *Service) Update(ctx context.Context, ws id.Workspace, profile id.Profil
 	if err != nil {
 		return Profile{}, publication.Publication{}, err
 	}
-	var after Profile
 	c := changeOf(by, "profile.update", profile)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Profile, error) {
 		before, err := s.d.Store.Get(ctx, ws, profile)
 		if err != nil {
-			return err
+			return Profile{}, err
 		}
 		if err := txn.Match(p.IfMatch, before.Version); err != nil {
-			return err
+			return Profile{}, err
 		}
-		after = before
+		after := before
 		patch.Set(&after.Name, p.Name)
 		patch.Set(&after.Routing, p.Routing)
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Profile{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // Delete removes a profile that nothing is bound to. A conflict names what is.
@@ -162,10 +150,8 @@ func (s *Service) check(ctx context.Context, ws id.Workspace, p Patch) (Patch, e
 	return p, v.Err()
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func changeOf(by audit.By, action string, profile id.Profile) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "routing_profile", TargetID: profile.String(),
-	}
+	return deploy.NewChange(by, action, "routing_profile", profile.String())
 }

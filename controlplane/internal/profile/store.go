@@ -3,9 +3,7 @@ package profile
 import (
 	"context"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -30,10 +28,4 @@ type Directory interface {
 	List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Profile], error)
 	Count(ctx context.Context, ws id.Workspace) (int, error)
 	Bindings(ctx context.Context, ws id.Workspace, profile id.Profile) (Bindings, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

@@ -1,8 +1,6 @@
 package ratelimit
 
 import (
-	"strconv"
-
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
@@ -20,34 +18,23 @@ func assigned(u Uses) error {
 }
 
 func changeOf(by audit.By, action string, policy id.RatePolicy) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "rate_limit_policy", TargetID: policy.String(),
-	}
+	return deploy.NewChange(by, action, "rate_limit_policy", policy.String())
 }
 
 func assignmentChange(by audit.By, action string, assignment id.RateAssignment) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "rate_limit_assignment", TargetID: assignment.String(),
-	}
+	return deploy.NewChange(by, action, "rate_limit_assignment", assignment.String())
 }
 
-// diff is the account of a change for the audit log; no limit is the empty text.
+// diff is the account of a change for the audit log.
 func diff(before, after Policy) []audit.Change {
 	var d audit.Diff
 	d.Text("name", before.Name, after.Name)
-	d.Text("requests_per_minute", limit(before.Requests), limit(after.Requests))
-	d.Text("tokens_per_minute", limit(before.Tokens), limit(after.Tokens))
-	d.Text("concurrent_requests", limit(before.Concurrent), limit(after.Concurrent))
+	d.Count("requests_per_minute", before.Requests, after.Requests)
+	d.Count("tokens_per_minute", before.Tokens, after.Tokens)
+	d.Count("concurrent_requests", before.Concurrent, after.Concurrent)
 	d.Bool("fail_closed", before.FailClosed, after.FailClosed)
 	d.Text("on_unavailable", string(before.Unavailable), string(after.Unavailable))
 	return d
-}
-
-func limit(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 func assignmentDiff(before, after Assignment) []audit.Change {

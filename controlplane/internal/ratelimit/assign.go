@@ -4,9 +4,11 @@ import (
 	"context"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
@@ -17,39 +19,29 @@ func (s *Service) Assign(ctx context.Context, ws id.Workspace, by audit.By, poli
 	a := Assignment{ID: id.New[id.RateAssignmentKind](s.d.IDs), Workspace: ws, Policy: policy, Target: t, CreatedAt: s.now()}
 	c := assignmentChange(by, "rate_limit_assignment.create", a.ID)
 	c.Diff = assignmentDiff(Assignment{}, a)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Assignment, error) {
 		if err := s.assignable(ctx, ws, a); err != nil {
-			return err
+			return Assignment{}, err
 		}
 		if err := s.room(ctx, ws, t); err != nil {
-			return err
+			return Assignment{}, err
 		}
-		return s.d.Assignments.Add(ctx, ws, a)
+		return a, s.d.Assignments.Add(ctx, ws, a)
 	})
-	if err != nil {
-		return Assignment{}, publication.Publication{}, err
-	}
-	return a, pub, nil
 }
 
 // Assignment returns one assignment.
 func (s *Service) Assignment(ctx context.Context, ws id.Workspace, assignment id.RateAssignment) (Assignment, error) {
-	var a Assignment
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		a, err = s.d.Assignments.Get(ctx, ws, assignment)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Assignment, error) {
+		return s.d.Assignments.Get(ctx, ws, assignment)
 	})
-	return a, err
 }
 
 // Assigned returns a page of assignments, newest first.
 func (s *Service) Assigned(ctx context.Context, ws id.Workspace, q page.Query, f AssignmentFilter) (page.Result[Assignment], error) {
-	var found page.Result[Assignment]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Assignments.List(ctx, ws, q, f)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Assignment], error) {
+		return s.d.Assignments.List(ctx, ws, q, f)
 	})
-	return found, err
 }
 
 // Unassign takes a policy off a target.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
@@ -19,7 +20,7 @@ type Deps struct {
 	Directory   Directory
 	Assignments Assignments
 	Targets     Targets
-	Mutator     Mutator
+	Mutator     *deploy.Mutator
 	IDs         *id.Source
 	Now         func() time.Time
 }
@@ -47,66 +48,51 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, d Dr
 	}
 	c := changeOf(by, "rate_limit_policy.create", p.ID)
 	c.Diff = diff(Policy{}, p)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Policy, error) {
 		n, err := s.d.Directory.Count(ctx, ws)
 		switch {
 		case err != nil:
-			return err
+			return Policy{}, err
 		case n >= MaxPolicies:
-			return fault.Newf(fault.Conflict, "The workspace has %d rate-limit policies, which is the most. Delete one that is assigned to nothing.", n)
+			return Policy{}, fault.Newf(fault.Conflict, "The workspace has %d rate-limit policies, which is the most. Delete one that is assigned to nothing.", n)
 		}
-		return s.d.Store.Create(ctx, ws, p)
+		return p, s.d.Store.Create(ctx, ws, p)
 	})
-	if err != nil {
-		return Policy{}, publication.Publication{}, err
-	}
-	return p, pub, nil
 }
 
 // Get returns one policy.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, policy id.RatePolicy) (Policy, error) {
-	var p Policy
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		p, err = s.d.Store.Get(ctx, ws, policy)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Policy, error) {
+		return s.d.Store.Get(ctx, ws, policy)
 	})
-	return p, err
 }
 
 // List returns a page of policies, newest first.
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Filter) (page.Result[Policy], error) {
-	var found page.Result[Policy]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Directory.List(ctx, ws, q, f)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Policy], error) {
+		return s.d.Directory.List(ctx, ws, q, f)
 	})
-	return found, err
 }
 
 // Update applies p, for everything that the policy is assigned to.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, policy id.RatePolicy, by audit.By, p Patch) (Policy, publication.Publication, error) {
-	var after Policy
 	c := changeOf(by, "rate_limit_policy.update", policy)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Policy, error) {
 		before, err := s.d.Store.Get(ctx, ws, policy)
 		if err != nil {
-			return err
+			return Policy{}, err
 		}
 		if err := txn.Match(p.IfMatch, before.Version); err != nil {
-			return err
+			return Policy{}, err
 		}
-		after = p.apply(before)
+		after := p.apply(before)
 		if err := validate(after); err != nil {
-			return err
+			return Policy{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Policy{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // Delete removes a policy that is assigned to nothing. A conflict names its
@@ -133,4 +119,4 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, policy id.RatePol
 	})
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }

@@ -3,9 +3,7 @@ package ratelimit
 import (
 	"context"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -52,10 +50,4 @@ type Targets interface {
 	Assigned(ctx context.Context, ws id.Workspace, t Target) (all, to int, err error)
 	// Uses are the assignments of a policy.
 	Uses(ctx context.Context, ws id.Workspace, policy id.RatePolicy) (Uses, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

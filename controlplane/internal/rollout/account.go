@@ -20,9 +20,7 @@ var itself = audit.By{Actor: audit.Actor{Kind: audit.System, Name: judgeName}}
 
 // changeOf is a change of a route's rollout.
 func changeOf(by audit.By, action string, route id.Route) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: "route_rollout." + action, TargetType: "dynamic_route", TargetID: route.String(),
-	}
+	return deploy.NewChange(by, "route_rollout."+action, "dynamic_route", route.String())
 }
 
 // begun is the account of how a rollout begins.

@@ -20,7 +20,7 @@ type Deps struct {
 	Runner  txn.Runner
 	Store   Store
 	Routes  Routes
-	Mutator Mutator
+	Mutator *deploy.Mutator
 	IDs     *id.Source
 	Now     func() time.Time
 }
@@ -119,15 +119,12 @@ func (s *Service) detail(ctx context.Context, r Rollout) (Detail, error) {
 // History returns a page of a route's rollouts, newest first, of a deleted route
 // too.
 func (s *Service) History(ctx context.Context, ws id.Workspace, route id.Route, q page.Query) (page.Result[Rollout], error) {
-	var found page.Result[Rollout]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if err = s.d.Routes.Known(ctx, ws, route); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Rollout], error) {
+		if err := s.d.Routes.Known(ctx, ws, route); err != nil {
+			return page.Result[Rollout]{}, err
 		}
-		found, err = s.d.Store.List(ctx, ws, route, q)
-		return err
+		return s.d.Store.List(ctx, ws, route, q)
 	})
-	return found, err
 }
 
 // change runs the shape that every change of an open rollout has: edit says what
@@ -178,4 +175,4 @@ func (s *Service) change(
 	return out, nil
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }

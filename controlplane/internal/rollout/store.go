@@ -4,9 +4,7 @@ import (
 	"context"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rollout/tally"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/routing"
 	"github.com/signalbox-dev/signalbox/shared/flow"
@@ -58,10 +56,4 @@ type Routes interface {
 	Promote(ctx context.Context, ws id.Workspace, route id.Route, number int, by audit.By) ([]audit.Change, error)
 	// Known fails with not_found where there never was such a route.
 	Known(ctx context.Context, ws id.Workspace, route id.Route) error
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

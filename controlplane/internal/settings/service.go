@@ -27,12 +27,6 @@ type Store interface {
 	Update(ctx context.Context, ws id.Workspace, s Settings) error
 }
 
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
-}
-
 // Profiles says which routing profiles there are.
 type Profiles interface {
 	// Bindable fails with not_found where ws has no such profile. It is called
@@ -44,7 +38,7 @@ type Profiles interface {
 type Deps struct {
 	Runner   txn.Runner
 	Store    Store
-	Mutator  Mutator
+	Mutator  *deploy.Mutator
 	Profiles Profiles
 	Offered  routing.Source
 	Presets  routing.Presets
@@ -59,48 +53,38 @@ func NewService(d Deps) *Service { return &Service{d: d} }
 
 // Get fails with not_found.
 func (s *Service) Get(ctx context.Context, ws id.Workspace) (Settings, error) {
-	var found Settings
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.Get(ctx, ws)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Settings, error) {
+		return s.d.Store.Get(ctx, ws)
 	})
-	return found, err
 }
 
 // Update applies p. It fails with validation_error over every violation,
 // not_found (the routing profile too) or precondition_failed.
 func (s *Service) Update(ctx context.Context, ws id.Workspace, by audit.By, p Patch, ifMatch *int64) (Settings, publication.Publication, error) {
-	var after Settings
-	c := &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: "settings.update", TargetType: "settings", TargetID: ws.String(),
-	}
+	c := deploy.NewChange(by, "settings.update", "settings", ws.String())
 	names, err := s.names(ctx, ws, p)
 	if err != nil {
 		return Settings{}, publication.Publication{}, err
 	}
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Settings, error) {
 		before, err := s.d.Store.Get(ctx, ws)
 		if err != nil {
-			return err
+			return Settings{}, err
 		}
 		if err := txn.Match(ifMatch, before.Version); err != nil {
-			return err
+			return Settings{}, err
 		}
-		after = p.apply(before)
-		after.Version, after.UpdatedAt = before.Version+1, s.d.Now().UTC().Truncate(time.Microsecond)
+		after := p.apply(before)
+		after.Version, after.UpdatedAt = before.Version+1, txn.Moment(s.d.Now())
 		if err := names.check(after.Settings); err != nil {
-			return err
+			return Settings{}, err
 		}
 		if err := s.bindable(ctx, ws, p.Profile); err != nil {
-			return err
+			return Settings{}, err
 		}
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Settings{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // names are the models that a patch names, with the catalog and the presets to

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -16,21 +17,16 @@ type Store interface {
 	Spent(ctx context.Context, ws id.Workspace, accounts []wire.Account, since time.Time) (map[wire.Account]History, error)
 }
 
-// Transactor runs fn in one read-only transaction of the workspace.
-type Transactor interface {
-	Read(ctx context.Context, ws id.Workspace, fn func(ctx context.Context) error) error
-}
-
 // Service reports what accounts spend.
 type Service struct {
-	tx    Transactor
-	store Store
-	now   func() time.Time
+	runner txn.Runner
+	store  Store
+	now    func() time.Time
 }
 
 // NewService returns a Service over store.
-func NewService(tx Transactor, store Store, now func() time.Time) *Service {
-	return &Service{tx: tx, store: store, now: now}
+func NewService(runner txn.Runner, store Store, now func() time.Time) *Service {
+	return &Service{runner: runner, store: store, now: now}
 }
 
 // Report is what an account spends.
@@ -51,11 +47,9 @@ type WindowSpend struct {
 // counted.
 func (s *Service) Of(ctx context.Context, ws id.Workspace, account wire.Account, lifetime bool) (Report, error) {
 	now := s.now().UTC()
-	var h History
-	err := s.tx.Read(ctx, ws, func(ctx context.Context) error {
+	h, err := txn.Read(ctx, s.runner, ws, func(ctx context.Context) (History, error) {
 		spent, err := s.store.Spent(ctx, ws, []wire.Account{account}, Since(now))
-		h = spent[account]
-		return err
+		return spent[account], err
 	})
 	if err != nil {
 		return Report{}, err

@@ -1,5 +1,6 @@
 // Package spending owns what an account spent in windows of time, and what that
-// comes to by their ends. It is pure: clock and history are arguments.
+// comes to by their ends. It knows nothing of SQL or HTTP, and not what limits
+// there are; the reckoning is pure.
 package spending
 
 import (

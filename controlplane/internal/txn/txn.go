@@ -1,10 +1,12 @@
-// Package txn owns the words for transactions and for optimistic concurrency.
-// Services use it without knowing the store; the transaction itself travels in
-// the context under a key that only the store can read.
+// Package txn owns the words for transactions, for optimistic concurrency and
+// for the moments that are stored. Services use it without knowing the store; the
+// transaction itself travels in the context under a key that only the store can
+// read.
 package txn
 
 import (
 	"context"
+	"time"
 
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
@@ -22,6 +24,16 @@ type Runner interface {
 	// database (REPEATABLE READ). Inside a transaction of the same workspace
 	// fn joins it.
 	Read(ctx context.Context, ws id.Workspace, fn func(ctx context.Context) error) error
+}
+
+// Read runs fn as r does, and returns what it found.
+func Read[T any](ctx context.Context, r Runner, ws id.Workspace, fn func(ctx context.Context) (T, error)) (T, error) {
+	var found T
+	err := r.Read(ctx, ws, func(ctx context.Context) (err error) {
+		found, err = fn(ctx)
+		return err
+	})
+	return found, err
 }
 
 // System runs work that belongs to no workspace, on the tables that the
@@ -46,3 +58,7 @@ func Stale(present int64) *fault.Error {
 	return fault.New(fault.PreconditionFailed, "It was changed since you read it. Read it again, and repeat the change if it still applies.").
 		With("version", present)
 }
+
+// Moment has the precision of the database, so that what is returned is what is
+// stored.
+func Moment(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }

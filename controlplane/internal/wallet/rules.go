@@ -10,8 +10,8 @@ import (
 const (
 	MaxEntry   = 10_000_000 * money.USD
 	MaxGranted = 1_000_000_000 * money.USD // either way
-	MaxFloor   = 1_000_000 * money.USD
-	MaxFeeRate = 1_000_000 // all of the cost
+	maxFloor   = 1_000_000 * money.USD
+	maxFeeRate = 1_000_000 // all of the cost
 	maxAfter   = 1_000_000_000_000
 	maxText    = 200
 )
@@ -47,10 +47,10 @@ func (o Own) Validate() error {
 			v.Add("billing", rule.NotAllowed, "must be off, prepaid or invoice")
 		}
 	}
-	if o.Floor != nil && (*o.Floor < 0 || *o.Floor > MaxFloor) {
+	if o.Floor != nil && (*o.Floor < 0 || *o.Floor > maxFloor) {
 		v.Add("floor_usd", rule.OutOfRange, "must be from 0 to 1000000")
 	}
-	if o.FeeRate != nil && (*o.FeeRate < 0 || *o.FeeRate > MaxFeeRate) {
+	if o.FeeRate != nil && (*o.FeeRate < 0 || *o.FeeRate > maxFeeRate) {
 		v.Add("byok_fee_rate", rule.OutOfRange, "must be from 0 to 1000000 millionths")
 	}
 	if o.FeeAfter != nil && (*o.FeeAfter < 0 || *o.FeeAfter > maxAfter) {

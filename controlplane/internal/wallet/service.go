@@ -3,7 +3,6 @@ package wallet
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
@@ -23,7 +22,7 @@ type Deps struct {
 	Store   Store
 	Entries Entries
 	Counter Counter
-	Mutator Mutator
+	Mutator *deploy.Mutator
 	Terms   Terms // of the deployment
 	IDs     *id.Source
 	Now     func() time.Time
@@ -48,29 +47,23 @@ func (a Account) FreeRequests() int64 { return max(0, a.Terms.FeeAfter-a.OwnRequ
 
 // Get fails with not_found.
 func (s *Service) Get(ctx context.Context, ws id.Workspace) (Account, error) {
-	var a Account
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if a.Wallet, err = s.d.Store.Get(ctx, ws); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Account, error) {
+		w, err := s.d.Store.Get(ctx, ws)
+		if err != nil {
+			return Account{}, err
 		}
-		a.Terms = s.d.Terms.With(a.Own)
-		a.OwnRequests, err = s.d.Counter.OwnRequests(ctx, ws, s.d.Now())
-		return err
+		return s.account(ctx, w)
 	})
-	return a, err
 }
 
 // Entries returns a page, newest first.
 func (s *Service) Entries(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[Entry], error) {
-	var found page.Result[Entry]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		if _, err = s.d.Store.Get(ctx, ws); err != nil {
-			return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Entry], error) {
+		if _, err := s.d.Store.Get(ctx, ws); err != nil {
+			return page.Result[Entry]{}, err
 		}
-		found, err = s.d.Entries.List(ctx, ws, q)
-		return err
+		return s.d.Entries.List(ctx, ws, q)
 	})
-	return found, err
 }
 
 // Edit changes what it is given.
@@ -79,33 +72,33 @@ type Edit func(o *Own)
 // SetTerms changes the terms that the workspace has of its own. It fails with
 // validation_error, not_found or precondition_failed.
 func (s *Service) SetTerms(ctx context.Context, ws id.Workspace, by audit.By, edit Edit, ifMatch *int64) (Account, publication.Publication, error) {
-	c := &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: "billing.update", TargetType: "wallet", TargetID: ws.String()}
-	var a Account
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	c := deploy.NewChange(by, "billing.update", "wallet", ws.String())
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Account, error) {
 		before, err := s.d.Store.Get(ctx, ws)
 		if err != nil {
-			return err
+			return Account{}, err
 		}
 		if err := txn.Match(ifMatch, before.Version); err != nil {
-			return err
+			return Account{}, err
 		}
 		after := before
 		edit(&after.Own)
 		if err := after.Own.Validate(); err != nil {
-			return err
+			return Account{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before.Own, after.Own)
-		a = Account{Wallet: after, Terms: s.d.Terms.With(after.Own)}
-		if a.OwnRequests, err = s.d.Counter.OwnRequests(ctx, ws, s.d.Now()); err != nil {
-			return err
+		if err := s.d.Store.SetOwn(ctx, ws, after); err != nil {
+			return Account{}, err
 		}
-		return s.d.Store.SetOwn(ctx, ws, after)
+		return s.account(ctx, after)
 	})
-	if err != nil {
-		return Account{}, publication.Publication{}, err
-	}
-	return a, pub, nil
+}
+
+// account is w with how its workspace pays.
+func (s *Service) account(ctx context.Context, w Wallet) (Account, error) {
+	requests, err := s.d.Counter.OwnRequests(ctx, w.Workspace, s.d.Now())
+	return Account{Wallet: w, Terms: s.d.Terms.With(w.Own), OwnRequests: requests}, err
 }
 
 // errRepeated says that the entry of a reference is there.
@@ -123,9 +116,7 @@ func (s *Service) Add(ctx context.Context, ws id.Workspace, by audit.By, n NewEn
 		ID: id.New[id.WalletEntryKind](s.d.IDs), Workspace: ws, Kind: n.Kind, Amount: n.Amount, Reference: n.Reference, Note: n.Note,
 		Actor: by.Kind, ActorName: by.Name, RequestID: by.RequestID,
 	}
-	c := &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: "credit." + string(n.Kind), TargetType: "wallet_entry", TargetID: e.ID.String(),
-	}
+	c := deploy.NewChange(by, "credit."+string(n.Kind), "wallet_entry", e.ID.String())
 	var made Entry
 	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) (err error) {
 		if made, err = s.repeated(ctx, ws, n); err != nil {
@@ -181,8 +172,7 @@ func (s *Service) repeated(ctx context.Context, ws id.Workspace, n NewEntry) (En
 	return Entry{}, refused
 }
 
-// now has the precision of the database.
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func addDiff(d *audit.Diff, before, after Wallet, e Entry) {
 	d.Text("amount_usd", "", e.Amount.String())
@@ -195,8 +185,8 @@ func diff(before, after Own) []audit.Change {
 	var d audit.Diff
 	d.Text("billing", text(before.Billing), text(after.Billing))
 	d.Text("floor_usd", amount(before.Floor), amount(after.Floor))
-	d.Text("byok_fee_rate", number(before.FeeRate), number(after.FeeRate))
-	d.Text("byok_free_requests", number(before.FeeAfter), number(after.FeeAfter))
+	d.Number("byok_fee_rate", before.FeeRate, after.FeeRate)
+	d.Number("byok_free_requests", before.FeeAfter, after.FeeAfter)
 	return d
 }
 
@@ -212,11 +202,4 @@ func amount(v *money.Nanos) string {
 		return ""
 	}
 	return v.String()
-}
-
-func number(v *int64) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatInt(*v, 10)
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -39,10 +37,4 @@ type Counter interface {
 	// OwnRequests is how many completed requests the workspace's own credentials
 	// served in the UTC month of now. It is called inside a transaction of ws.
 	OwnRequests(ctx context.Context, ws id.Workspace, now time.Time) (int64, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -18,16 +19,12 @@ const TestEvery = 5 * time.Second
 
 // Deliveries returns a page of what went to a webhook, newest first.
 func (s *Service) Deliveries(ctx context.Context, ws id.Workspace, webhook id.Webhook, q page.Query, f Filter) (page.Result[Delivery], error) {
-	var found page.Result[Delivery]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) error {
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Delivery], error) {
 		if _, err := s.d.Store.Get(ctx, ws, webhook); err != nil {
-			return err
+			return page.Result[Delivery]{}, err
 		}
-		var err error
-		found, err = s.d.Deliveries.List(ctx, ws, webhook, q, f)
-		return err
+		return s.d.Deliveries.List(ctx, ws, webhook, q, f)
 	})
-	return found, err
 }
 
 // Redeliver puts a delivery on its way again, with the same event id: one that

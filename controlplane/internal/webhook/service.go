@@ -26,7 +26,7 @@ type Deps struct {
 	Store      Store
 	Directory  Directory
 	Deliveries Deliveries
-	Mutator    Mutator
+	Mutator    *deploy.Mutator
 	Auditor    Auditor
 	Vault      Vault // nil where there is no keyring: nothing can be kept then
 	Resolver   Resolver
@@ -81,22 +81,16 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 
 // Get returns one webhook.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, webhook id.Webhook) (Webhook, error) {
-	var w Webhook
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		w, err = s.d.Store.Get(ctx, ws, webhook)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Webhook, error) {
+		return s.d.Store.Get(ctx, ws, webhook)
 	})
-	return w, err
 }
 
 // List returns a page of webhooks, newest first.
 func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[Webhook], error) {
-	var found page.Result[Webhook]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.List(ctx, ws, q)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Webhook], error) {
+		return s.d.Store.List(ctx, ws, q)
 	})
-	return found, err
 }
 
 // Update applies p. What is still to be delivered to a webhook that is disabled
@@ -164,26 +158,22 @@ type target struct {
 func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change, t target,
 	edit func(context.Context, Webhook) (Webhook, error),
 ) (Webhook, publication.Publication, error) {
-	var after Webhook
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Webhook, error) {
 		before, err := s.d.Store.Get(ctx, ws, t.webhook)
 		if err != nil {
-			return err
+			return Webhook{}, err
 		}
 		if err := txn.Match(t.ifMatch, before.Version); err != nil {
-			return err
+			return Webhook{}, err
 		}
-		if after, err = edit(ctx, before); err != nil {
-			return err
+		after, err := edit(ctx, before)
+		if err != nil {
+			return Webhook{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Webhook{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // renew puts a new secret into w.
@@ -201,12 +191,10 @@ func (s *Service) renew(w *Webhook) (secret.String, error) {
 	return plain, err
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func changeOf(by audit.By, action string, webhook id.Webhook) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "webhook", TargetID: webhook.String(),
-	}
+	return deploy.NewChange(by, action, "webhook", webhook.String())
 }
 
 // diff tells of a URL where it goes, and of the rest that it changed: receivers

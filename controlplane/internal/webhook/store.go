@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
@@ -55,12 +53,6 @@ type Deliveries interface {
 // Filter narrows a list of deliveries.
 type Filter struct {
 	State State // "" for all
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }
 
 // Auditor keeps audit events.

@@ -24,7 +24,7 @@ type Deps struct {
 	Directory Directory
 	Settings  Settings
 	Revokers  []Revoker
-	Mutator   Mutator
+	Mutator   *deploy.Mutator
 	IDs       *id.Source
 	Now       func() time.Time
 }
@@ -67,9 +67,7 @@ func (s *Service) create(ctx context.Context, by audit.By, n NewWorkspace, steps
 	created := Created{Workspace: w, Owner: Member{
 		Workspace: w.ID, User: user, Email: n.Owner.Email, Name: n.Owner.Name, Role: Owner, CreatedAt: now,
 	}}
-	change := &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: "workspace.create", TargetType: "workspace", TargetID: w.ID.String(),
-	}
+	change := deploy.NewChange(by, "workspace.create", "workspace", w.ID.String())
 	change.Diff = diff(Workspace{}, w)
 	var pub publication.Publication
 	err = s.d.Runner.InTx(ctx, w.ID, func(ctx context.Context) error {
@@ -109,12 +107,9 @@ func (s *Service) findUser(ctx context.Context, email string) (user id.User, isN
 
 // Get fails with not_found, also for a deleted workspace.
 func (s *Service) Get(ctx context.Context, ws id.Workspace) (Workspace, error) {
-	var w Workspace
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		w, err = s.d.Store.Get(ctx, ws)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Workspace, error) {
+		return s.d.Store.Get(ctx, ws)
 	})
-	return w, err
 }
 
 // Update applies p. It fails with validation_error, not_found or
@@ -158,46 +153,34 @@ func (s *Service) Delete(ctx context.Context, ws id.Workspace, by audit.By, d De
 func (s *Service) change(ctx context.Context, ws id.Workspace, by audit.By, action string,
 	edit func(ctx context.Context, w Workspace, revision int64, c *deploy.Change) (Workspace, error),
 ) (Workspace, publication.Publication, error) {
-	var after Workspace
-	c := &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "workspace", TargetID: ws.String(),
-	}
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, revision int64) error {
+	c := deploy.NewChange(by, action, "workspace", ws.String())
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, revision int64) (Workspace, error) {
 		before, err := s.d.Store.Get(ctx, ws)
 		if err != nil {
-			return err
+			return Workspace{}, err
 		}
-		if after, err = edit(ctx, before, revision, c); err != nil {
-			return err
+		after, err := edit(ctx, before, revision, c)
+		if err != nil {
+			return Workspace{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, after)
+		return after, s.d.Store.Update(ctx, after)
 	})
-	if err != nil {
-		return Workspace{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // Members returns a page of the workspace's members, newest first.
 func (s *Service) Members(ctx context.Context, ws id.Workspace, q page.Query) (page.Result[Member], error) {
-	var found page.Result[Member]
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.Members(ctx, ws, q)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Member], error) {
+		return s.d.Store.Members(ctx, ws, q)
 	})
-	return found, err
 }
 
 // Member fails with not_found.
 func (s *Service) Member(ctx context.Context, ws id.Workspace, user id.User) (Member, error) {
-	var m Member
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		m, err = s.d.Store.Member(ctx, ws, user)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Member, error) {
+		return s.d.Store.Member(ctx, ws, user)
 	})
-	return m, err
 }
 
 // ListAll returns a page of all workspaces, newest first, deleted ones
@@ -211,8 +194,7 @@ func (s *Service) ListAll(ctx context.Context, q page.Query) (page.Result[Worksp
 	return found, err
 }
 
-// now has the precision of the database, so that what is returned is what is stored.
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func diff(before, after Workspace) []audit.Change {
 	var d audit.Diff

@@ -4,9 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/id"
 )
 
@@ -45,10 +43,4 @@ type Settings interface {
 // inside its transaction, and returns the kids that must be published again.
 type Revoker interface {
 	RevokeAll(ctx context.Context, ws id.Workspace, revision int64, at time.Time) ([]string, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }

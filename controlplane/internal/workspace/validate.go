@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/patch"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/rule"
 )
 
@@ -59,9 +60,7 @@ func (p Patch) Validate() error {
 }
 
 func (p Patch) apply(w Workspace) Workspace {
-	if p.Name != nil {
-		w.Name = *p.Name
-	}
+	patch.Set(&w.Name, p.Name)
 	if p.Tags != nil {
 		w.Tags = slices.Sorted(slices.Values(*p.Tags))
 	}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/webhook"
 )
 
@@ -60,7 +61,7 @@ var errForbidden = errors.New("the address may not be reached")
 func (c *Client) Send(ctx context.Context, s webhook.Shipment) webhook.Attempt {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	a := webhook.Attempt{At: c.o.Now().UTC().Truncate(time.Microsecond)}
+	a := webhook.Attempt{At: txn.Moment(c.o.Now())}
 	began := time.Now() // a duration, which an injected clock does not have
 	var err error
 	a.Status, err = c.send(ctx, s, a.At)

@@ -213,7 +213,7 @@ func (c *Courier) deliver(ctx context.Context, lane Lane) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // nobody knows what came of it
 	}
-	now := c.d.Now().UTC().Truncate(time.Microsecond)
+	now := txn.Moment(c.d.Now())
 	after := d.After(attempt, now)
 	err = c.d.Runner.InTx(ctx, lane.Workspace, func(ctx context.Context) error {
 		return c.d.Book.Finish(ctx, lane.Workspace, after, hold.Holder, now)
@@ -228,7 +228,7 @@ func (c *Courier) deliver(ctx context.Context, lane Lane) error {
 }
 
 func (c *Courier) attempt(ctx context.Context, d webhook.Delivery, w webhook.Webhook) webhook.Attempt {
-	now := c.d.Now().UTC().Truncate(time.Microsecond)
+	now := txn.Moment(c.d.Now())
 	secrets, err := webhook.Secrets(c.d.Vault, w, now)
 	if err != nil {
 		return webhook.Attempt{At: now, Trouble: webhook.Unsealed}

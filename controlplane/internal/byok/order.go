@@ -38,10 +38,8 @@ func (s *Service) InOrder(ctx context.Context, ws id.Workspace, provider string,
 	if err != nil {
 		return Ordered{}, err
 	}
-	var all []Credential
-	err = s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		all, err = s.d.Directory.All(ctx, ws)
-		return err
+	all, err := txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) ([]Credential, error) {
+		return s.d.Directory.All(ctx, ws)
 	})
 	return ordered(group(all, provider, use)), err
 }
@@ -59,29 +57,26 @@ func (s *Service) Reorder(ctx context.Context, ws id.Workspace, by audit.By, o O
 	if o.Provider, err = s.slug(ctx, o.Provider); err != nil {
 		return Ordered{}, publication.Publication{}, err
 	}
-	c := &deploy.Change{Actor: by.Actor, RequestID: by.RequestID, Action: "byok.reorder", TargetType: "byok", TargetID: o.Provider}
-	var after []Credential
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	c := deploy.NewChange(by, "byok.reorder", "byok", o.Provider)
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Ordered, error) {
 		all, err := s.d.Directory.All(ctx, ws)
 		if err != nil {
-			return err
+			return Ordered{}, err
 		}
 		before := group(all, o.Provider, o.Use)
 		if err := txn.Match(o.IfMatch, ordered(before).Version); err != nil {
-			return err
+			return Ordered{}, err
 		}
-		if after, err = o.of(before); err != nil {
-			return err
+		after, err := o.of(before)
+		if err != nil {
+			return Ordered{}, err
 		}
 		var d audit.Diff
 		d.List("order."+string(o.Use), names(before), names(after))
 		c.Diff = d
-		return s.place(ctx, ws, after)
+		err = s.place(ctx, ws, after)
+		return ordered(after), err
 	})
-	if err != nil {
-		return Ordered{}, publication.Publication{}, err
-	}
-	return ordered(after), pub, nil
 }
 
 // place gives each credential its place in the list.

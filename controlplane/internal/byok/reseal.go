@@ -8,11 +8,18 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/reseal"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
+
+// Mutator runs fn in the transaction that raises the workspace's revision, and
+// records and publishes the change.
+type Mutator interface {
+	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
+}
 
 // ResealerDeps are what a Resealer works with.
 type ResealerDeps struct {
@@ -61,7 +68,7 @@ func (r resealer) workspace(ctx context.Context, ws id.Workspace, ring reseal.Ke
 		}
 		for _, credential := range due {
 			credential.Version++
-			credential.UpdatedAt = r.d.Now().UTC().Truncate(time.Microsecond)
+			credential.UpdatedAt = txn.Moment(r.d.Now())
 			if err := r.d.Store.Update(ctx, ws, credential); err != nil {
 				return err
 			}

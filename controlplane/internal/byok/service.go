@@ -24,7 +24,7 @@ type Deps struct {
 	Runner    txn.Runner
 	Store     Store
 	Directory Directory
-	Mutator   Mutator
+	Mutator   *deploy.Mutator
 	Sealer    Sealer // nil where there is no keyring: nothing can be kept then
 	Offered   Source
 	IDs       *id.Source
@@ -65,40 +65,33 @@ func (s *Service) Create(ctx context.Context, ws id.Workspace, by audit.By, n Ne
 		return Credential{}, publication.Publication{}, err
 	}
 	c := changeOf(by, "byok.create", made.ID)
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) (err error) {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Credential, error) {
 		if err := s.knownKeys(ctx, ws, made.APIKeys); err != nil {
-			return err
+			return Credential{}, err
 		}
 		all, err := s.d.Directory.All(ctx, ws)
 		if err != nil {
-			return err
+			return Credential{}, err
 		}
 		if len(all) >= policy.MaxCredentials {
-			return fault.Newf(fault.Conflict, "A workspace can have at most %d provider keys. Delete one that is not used.", policy.MaxCredentials)
+			return Credential{}, fault.Newf(fault.Conflict, "A workspace can have at most %d provider keys. Delete one that is not used.", policy.MaxCredentials)
 		}
 		if err := matchable(all, made); err != nil {
-			return err
+			return Credential{}, err
 		}
 		if made.Position, err = last(all, made.Provider, made.Use); err != nil {
-			return err
+			return Credential{}, err
 		}
 		c.Diff = diff(Credential{}, made)
-		return s.d.Store.Create(ctx, ws, made)
+		return made, s.d.Store.Create(ctx, ws, made)
 	})
-	if err != nil {
-		return Credential{}, publication.Publication{}, err
-	}
-	return made, pub, nil
 }
 
 // Get returns one credential.
 func (s *Service) Get(ctx context.Context, ws id.Workspace, credential id.Credential) (Credential, error) {
-	var found Credential
-	err := s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Store.Get(ctx, ws, credential)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (Credential, error) {
+		return s.d.Store.Get(ctx, ws, credential)
 	})
-	return found, err
 }
 
 // List returns a page of credentials, newest first. A provider may be named by
@@ -109,12 +102,9 @@ func (s *Service) List(ctx context.Context, ws id.Workspace, q page.Query, f Fil
 		return page.Result[Credential]{}, err
 	}
 	f.Provider = slug
-	var found page.Result[Credential]
-	err = s.d.Runner.Read(ctx, ws, func(ctx context.Context) (err error) {
-		found, err = s.d.Directory.List(ctx, ws, q, f)
-		return err
+	return txn.Read(ctx, s.d.Runner, ws, func(ctx context.Context) (page.Result[Credential], error) {
+		return s.d.Directory.List(ctx, ws, q, f)
 	})
-	return found, err
 }
 
 // Update applies p.
@@ -216,26 +206,22 @@ type target struct {
 func (s *Service) change(ctx context.Context, ws id.Workspace, c *deploy.Change, t target,
 	edit func(context.Context, Credential) (Credential, error),
 ) (Credential, publication.Publication, error) {
-	var after Credential
-	pub, err := s.d.Mutator.Mutate(ctx, ws, c, func(ctx context.Context, _ int64) error {
+	return deploy.Mutate(ctx, s.d.Mutator, ws, c, func(ctx context.Context, _ int64) (Credential, error) {
 		before, err := s.d.Store.Get(ctx, ws, t.credential)
 		if err != nil {
-			return err
+			return Credential{}, err
 		}
 		if err := txn.Match(t.ifMatch, before.Version); err != nil {
-			return err
+			return Credential{}, err
 		}
-		if after, err = edit(ctx, before); err != nil {
-			return err
+		after, err := edit(ctx, before)
+		if err != nil {
+			return Credential{}, err
 		}
 		after.Version, after.UpdatedAt = before.Version+1, s.now()
 		c.Diff = diff(before, after)
-		return s.d.Store.Update(ctx, ws, after)
+		return after, s.d.Store.Update(ctx, ws, after)
 	})
-	if err != nil {
-		return Credential{}, publication.Publication{}, err
-	}
-	return after, pub, nil
 }
 
 // slug is a provider's, when an alias names it; other names stay.
@@ -306,7 +292,7 @@ func (s *Service) knownKeys(ctx context.Context, ws id.Workspace, keys []id.Key)
 	return v.Err()
 }
 
-func (s *Service) now() time.Time { return s.d.Now().UTC().Truncate(time.Microsecond) }
+func (s *Service) now() time.Time { return txn.Moment(s.d.Now()) }
 
 func enabled(on bool) func(context.Context, Credential) (Credential, error) {
 	return func(_ context.Context, c Credential) (Credential, error) {
@@ -316,7 +302,5 @@ func enabled(on bool) func(context.Context, Credential) (Credential, error) {
 }
 
 func changeOf(by audit.By, action string, credential id.Credential) *deploy.Change {
-	return &deploy.Change{
-		Actor: by.Actor, RequestID: by.RequestID, Action: action, TargetType: "byok", TargetID: credential.String(),
-	}
+	return deploy.NewChange(by, action, "byok", credential.String())
 }

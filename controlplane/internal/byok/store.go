@@ -3,9 +3,7 @@ package byok
 import (
 	"context"
 
-	"github.com/signalbox-dev/signalbox/controlplane/internal/deploy"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/page"
-	"github.com/signalbox-dev/signalbox/controlplane/internal/publication"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/secret"
@@ -33,12 +31,6 @@ type Directory interface {
 	All(ctx context.Context, ws id.Workspace) ([]Credential, error)
 	// Missing are those of the ids that name no API key of the workspace.
 	Missing(ctx context.Context, ws id.Workspace, keys []id.Key) ([]id.Key, error)
-}
-
-// Mutator runs fn in the transaction that raises the workspace's revision, and
-// records and publishes the change.
-type Mutator interface {
-	Mutate(ctx context.Context, ws id.Workspace, change *deploy.Change, fn func(ctx context.Context, revision int64) error) (publication.Publication, error)
 }
 
 // Sealer seals what only gateways open.

@@ -7,11 +7,11 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/secret"
 )
 
@@ -20,9 +20,6 @@ const (
 	headerKey      = "Idempotency-Key"
 	headerReplayed = "Idempotency-Replayed"
 )
-
-// afterwards bounds what is still written when the caller may have gone.
-const afterwards = 5 * time.Second
 
 // replay runs a mutation with an Idempotency-Key at most once and answers a
 // repeated one from the first answer, after it waited as it was asked to.
@@ -62,7 +59,7 @@ func (s *Server) replay(c *gin.Context) {
 // conclude keeps the answer of a call that was carried out, and gives the
 // claim of any other back. The caller's going away must not undo that.
 func (s *Server) conclude(ctx context.Context, claim idempotency.Claim, answer *copyingWriter, answered bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), afterwards)
+	ctx, cancel := txn.Afterwards(ctx)
 	defer cancel()
 	var err error
 	if status := answer.Status(); answered && status >= http.StatusOK && status < http.StatusMultipleChoices {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/signalbox-dev/signalbox/controlplane/internal/audit"
 	"github.com/signalbox-dev/signalbox/controlplane/internal/idempotency"
+	"github.com/signalbox-dev/signalbox/controlplane/internal/txn"
 	"github.com/signalbox-dev/signalbox/shared/fault"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -111,7 +112,9 @@ func (s *Service) Verify(ctx context.Context, ws id.Workspace, credential id.Cre
 
 // release gives a turn back. Where that fails it ends by itself, soon.
 func (s *Service) release(ctx context.Context, ws id.Workspace, credential id.Credential, t Turn) {
-	_ = s.d.Runner.InTx(idempotency.Without(context.WithoutCancel(ctx)), ws, func(ctx context.Context) error {
+	ctx, cancel := txn.Afterwards(ctx)
+	defer cancel()
+	_ = s.d.Runner.InTx(idempotency.Without(ctx), ws, func(ctx context.Context) error {
 		return s.d.Verifications.Release(ctx, ws, credential, t)
 	})
 }

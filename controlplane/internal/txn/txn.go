@@ -36,6 +36,12 @@ func Read[T any](ctx context.Context, r Runner, ws id.Workspace, fn func(ctx con
 	return found, err
 }
 
+// Afterwards is for what is still written when the caller may have gone: ctx
+// without its end, for five seconds at the most.
+func Afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+}
+
 // System runs work that belongs to no workspace, on the tables that the
 // system role was granted.
 type System interface {

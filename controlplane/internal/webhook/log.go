@@ -77,7 +77,9 @@ func (s *Service) Test(ctx context.Context, ws id.Workspace, webhook id.Webhook,
 		attempt = s.d.Sender.Send(ctx, Shipment{URL: w.URL, Event: e.ID, Type: e.Type, Body: body, Secrets: secrets})
 	}
 	// A caller who goes away meanwhile has had it sent all the same.
-	err = s.d.Runner.InTx(context.WithoutCancel(ctx), ws, func(ctx context.Context) error { return s.audit(ctx, ws, by, "webhook.test", webhook) })
+	ctx, cancel := txn.Afterwards(ctx)
+	defer cancel()
+	err = s.d.Runner.InTx(ctx, ws, func(ctx context.Context) error { return s.audit(ctx, ws, by, "webhook.test", webhook) })
 	return e.ID, attempt, err
 }
 

@@ -115,7 +115,7 @@ func Execute(ctx context.Context, d Deps, args []string, extra ...*cobra.Command
 		}
 	}
 	if call, ok := errors.AsType[unanswered](err); ok {
-		_, _ = fmt.Fprintln(d.Stderr, "It may have been carried out. To repeat the command without doing it twice, add --idempotency-key", call.key)
+		_, _ = fmt.Fprintln(d.Stderr, "It may have been carried out: look whether it was. Sent again as it was it is not carried out twice with --idempotency-key", call.key)
 	}
 	return code
 }

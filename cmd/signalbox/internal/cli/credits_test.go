@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -71,9 +73,13 @@ func TestALostAnswerDoublesNothing(t *testing.T) {
 // What stands before the control plane does not know what became of a call, nor
 // does the control plane while the call is under way.
 func TestAnAnswerThatLeavesOpenWhatBecameOfTheCall(t *testing.T) {
-	status, after := http.StatusGatewayTimeout, ""
+	status, after, length := http.StatusGatewayTimeout, "", ""
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", after)
+		if length != "" {
+			w.Header().Set("Content-Length", length)
+			w.Header().Set("Content-Type", "application/json")
+		}
 		w.WriteHeader(status)
 	}))
 	defer proxy.Close()
@@ -91,8 +97,18 @@ func TestAnAnswerThatLeavesOpenWhatBecameOfTheCall(t *testing.T) {
 	require.NotContains(t, run(topUp...).is(cli.ExitConflict).err, "--idempotency-key", "it is refused")
 	after = "1"
 	require.Contains(t, run(topUp...).is(cli.ExitConflict).err, "--idempotency-key mine\n")
+	bind := []string{"guardrails", "bind", "guard_01kb7n0z1v8q5r2m3t4w5x6y7z", "--member", "user_01kb7n0z1v8q5r2m3t4w5x6y7z", "--idempotency-key", "mine"}
+	require.Contains(t, run(bind...).is(cli.ExitConflict).err, "--idempotency-key mine\n")
 	status = http.StatusServiceUnavailable
 	require.NotContains(t, run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key", "of the control plane: it did nothing")
+	status, length = http.StatusCreated, "100"
+	require.Contains(t, run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key mine\n", "the answer broke off")
+
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	proxy.URL = secure.URL
+	require.NotContains(t, run(topUp...).is(cli.ExitUnavailable).err, "--idempotency-key", "nothing was sent to whom nobody trusts")
 }
 
 func TestHowAWorkspacePays(t *testing.T) {

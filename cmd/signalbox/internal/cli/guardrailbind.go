@@ -111,6 +111,9 @@ func inFlags(err error) error {
 		}
 		no.problem.Violations = &told
 	}
+	if call, ok := errors.AsType[unanswered](err); ok {
+		return unanswered{no, call.key}
+	}
 	return no
 }
 

@@ -3,9 +3,10 @@ package cli
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,13 +16,19 @@ import (
 type limited struct{ http *http.Client }
 
 func (l limited) Do(r *http.Request) (*http.Response, error) {
-	response, err := l.http.Do(r) //nolint:gosec // the person who calls says where the control plane is
 	key := r.Header.Get("Idempotency-Key")
-	if err != nil {
+	var sent atomic.Bool
+	traced := httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
+	response, err := l.http.Do(r.WithContext(traced)) //nolint:gosec // the person who calls says where the control plane is
+	switch {
+	case err != nil && !sent.Load():
+		return nil, err
+	case err != nil:
 		return nil, lost(err, key)
 	}
 	limits, open := response.StatusCode == http.StatusTooManyRequests, key != "" && undecided(response)
 	if !limits && !open {
+		response.Body = &broken{response.Body, key}
 		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }()
@@ -59,13 +66,26 @@ type unanswered struct {
 func (e unanswered) Error() string { return e.cause.Error() }
 func (e unanswered) Unwrap() error { return e.cause }
 
-// lost adds to a failure the key that the call had, if it had one and there was
-// anybody to send it to.
+// lost adds to the failure of a call that was sent the key that it had, if any.
 func lost(err error, key string) error {
-	if failed, ok := errors.AsType[*net.OpError](err); key == "" || ok && failed.Op == "dial" {
+	if key == "" {
 		return err
 	}
 	return unanswered{err, key}
+}
+
+// broken is the body of an answer, which may break off.
+type broken struct {
+	io.ReadCloser
+	key string
+}
+
+func (b *broken) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = lost(err, b.key)
+	}
+	return n, err
 }
 
 // later adds to a refusal for being too frequent when that ends, if the answer

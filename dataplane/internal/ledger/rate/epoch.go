@@ -27,7 +27,7 @@ type work struct {
 	names   uint64      // of increments that were given out
 	prefix  string      // of them
 
-	shaken time.Time // when the store was reached again
+	shaken time.Time // when the store was reached again, or another epoch was found: a third may come
 
 	tied  bool // the store's clock was read
 	inUse bool // something was sent or read in the last round

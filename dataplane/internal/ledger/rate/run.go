@@ -69,8 +69,8 @@ func (r *Rates) count(ctx context.Context, due bool) error {
 	err := errOtherEpoch
 	for try := 0; try < 3 && errors.Is(err, errOtherEpoch); try++ {
 		b := r.gather(due)
-		if b.empty() {
-			return nil
+		if b.empty() && b.now.Sub(r.work.shaken) > settles {
+			return nil // the epoch has settled, too
 		}
 		if err = r.send(ctx, b); err == nil {
 			err = r.read(ctx, b)

@@ -79,7 +79,7 @@ func TestBudgets(t *testing.T) {
 
 	stale := header(call{method: "PATCH", path: path + "/" + budget, token: w.key, body: `{"limit_usd":"5"}`}, "If-Match", `"9"`)
 	p.do(stale).problem(http.StatusPreconditionFailed, "precondition_failed")
-	changed := p.do(call{method: "PATCH", path: path + "/" + budget + "?wait=1s", token: w.key, body: `{"limit_usd":"5","include_byok":true}`}).is(http.StatusOK)
+	changed := p.do(call{method: "PATCH", path: path + "/" + budget + "?wait=20s", token: w.key, body: `{"limit_usd":"5","include_byok":true}`}).is(http.StatusOK)
 	require.Equal(t, "reserve", changed.data()["enforcement"], "what is not named stays")
 	require.Equal(t, true, changed.data()["exceeded"])
 	require.InDelta(t, 1, changed.data()["share"], 0)

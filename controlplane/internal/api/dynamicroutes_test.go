@@ -133,7 +133,7 @@ func TestDeployingDynamicRoutes(t *testing.T) {
 	w := p.tenant("deploys")
 	path := routesPath + "/" + p.newDynamicRoute(w, "a")
 	p.do(call{method: "POST", path: path + "/rollback", token: w.key}).problem(http.StatusConflict, "conflict")
-	deployed := p.do(call{method: "POST", path: path + "/versions/1/deploy?wait=1s", token: w.key}).is(http.StatusOK)
+	deployed := p.do(call{method: "POST", path: path + "/versions/1/deploy?wait=20s", token: w.key}).is(http.StatusOK)
 	require.Equal(t, []any{1.0}, []any{deployed.data()["deployed_version"]})
 	require.Regexp(t, `^pub_`, deployed.json()["publication"].(map[string]any)["id"])
 	again := p.do(call{method: "POST", path: path + "/versions/1/deploy", token: w.key}).is(http.StatusOK)

@@ -58,7 +58,7 @@ func TestBindingGuardrails(t *testing.T) {
 	key, _ := p.newKey(w, "bound")
 	g, second := p.newGuardrail(w, `{"name":"a","providers":{"block":["anthropic"]}}`), p.newGuardrail(w, `{"name":"b","data_policy":{"deny_training":true}}`)
 	path := "/v1/guardrails/" + g
-	bound := p.do(call{method: "POST", path: path + "/keys/add?wait=1s", token: w.key, body: `{"key_ids":["` + key + `"]}`}).is(http.StatusOK)
+	bound := p.do(call{method: "POST", path: path + "/keys/add?wait=20s", token: w.key, body: `{"key_ids":["` + key + `"]}`}).is(http.StatusOK)
 	require.Equal(t, `"2"`, bound.header.Get("ETag"))
 	require.Equal(t, g, bound.data()["id"])
 	p.do(call{method: "POST", path: "/v1/guardrails/" + second + "/keys/add", token: w.key, body: `{"key_ids":["` + key + `"]}`}).is(http.StatusOK)

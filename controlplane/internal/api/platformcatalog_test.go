@@ -322,7 +322,7 @@ func TestTags(t *testing.T) {
 	w := p.tenant("tags")
 	path := "/workspaces/" + w.id + "/tags"
 	require.Empty(t, p.do(onPlatform("GET", path, "")).is(http.StatusOK).data()["tags"])
-	set := p.do(onPlatform("PUT", path+"?wait=1s", `{"tags":["gold","eu"]}`)).is(http.StatusOK)
+	set := p.do(onPlatform("PUT", path+"?wait=20s", `{"tags":["gold","eu"]}`)).is(http.StatusOK)
 	require.Equal(t, []any{"eu", "gold"}, set.data()["tags"])
 	require.Equal(t, []any{"eu", "gold"}, p.do(onPlatform("GET", path, "")).is(http.StatusOK).data()["tags"])
 	p.do(header(onPlatform("PUT", path, `{"tags":[]}`), "If-Match", `"1"`)).problem(http.StatusPreconditionFailed, "precondition_failed")

@@ -48,7 +48,7 @@ func TestPresets(t *testing.T) {
 	const path = "/v1/presets/help.desk:v1"
 	stale := header(call{method: "PATCH", path: path, token: w.key, body: `{"name":"x"}`}, "If-Match", `"9"`)
 	p.do(stale).problem(http.StatusPreconditionFailed, "precondition_failed")
-	published := p.do(call{method: "POST", path: path + "/versions?wait=1s", token: w.key, body: `{"release_notes":"first\nrelease"}`}).is(http.StatusCreated)
+	published := p.do(call{method: "POST", path: path + "/versions?wait=20s", token: w.key, body: `{"release_notes":"first\nrelease"}`}).is(http.StatusCreated)
 	require.Equal(t, "v1", published.data()["version_label"])
 	require.Equal(t, "first\nrelease", published.data()["release_notes"])
 	require.Equal(t, false, published.json()["preset"].(map[string]any)["changed"])

@@ -48,7 +48,7 @@ func TestRateLimitPolicies(t *testing.T) {
 	require.Equal(t, []any{
 		map[string]any{"path": "requests_per_minute", "before": "60", "after": ""}, map[string]any{"path": "tokens_per_minute", "before": "", "after": "500"},
 	}, events[0].(map[string]any)["diff"])
-	p.do(call{method: "DELETE", path: path + "/" + id + "?wait=1s", token: w.key}).is(http.StatusOK)
+	p.do(call{method: "DELETE", path: path + "/" + id + "?wait=20s", token: w.key}).is(http.StatusOK)
 	p.do(call{method: "GET", path: path + "/" + id, token: w.key}).problem(http.StatusNotFound, "not_found")
 }
 
@@ -99,7 +99,7 @@ func TestDepartmentMembers(t *testing.T) {
 	department, other := p.newDepartment(w, `{"name":"a"}`), p.newDepartment(w, `{"name":"b"}`)
 	path := "/v1/departments/" + department + "/members"
 	put := func(path, body string) call {
-		return call{method: "PUT", path: path + "/" + w.user + "?wait=1s", token: w.key, body: body}
+		return call{method: "PUT", path: path + "/" + w.user + "?wait=20s", token: w.key, body: body}
 	}
 	member := p.do(put(path, `{}`)).is(http.StatusOK).data()
 	require.NotEmpty(t, member["added_at"])

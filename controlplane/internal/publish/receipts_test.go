@@ -41,7 +41,7 @@ func TestWaitReturnsWhenEveryLiveGatewayApplied(t *testing.T) {
 	slow.silent.Store(true)
 
 	k, pub := w.key(ws)
-	got, err := p.service.Wait(t.Context(), ws, pub.ID, 300*time.Millisecond)
+	got, err := p.service.Wait(t.Context(), ws, pub.ID, 2*time.Second)
 	require.NoError(t, err)
 	require.NotNil(t, got.PublishedAt)
 	require.Equal(t, publication.Receipts{

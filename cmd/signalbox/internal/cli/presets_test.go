@@ -16,7 +16,7 @@ func TestPresets(t *testing.T) {
 	file := filepath.Join(term.dir, "support.yaml")
 	write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
 	write("slug: support\nname: Support\nconfig:\n  system_prompt: |\n    Be brief.\n  model: openai/gpt-5\n  params: {temperature: 0.2, seed: 9007199254740993}\n")
-	term.run("presets", "create", "-f", file, "--publish", "--notes", "first", "--wait", "5s").is(cli.ExitOK).
+	term.run("presets", "create", "-f", file, "--publish", "--notes", "first", "--wait", "20s").is(cli.ExitOK).
 		shows("preset_", "@support", "Support", "team", "config.model", "openai/gpt-5", "9007199254740993", "published")
 	term.run("presets", "create", "-f", file).is(cli.ExitConflict)
 	term.run("presets", "create", "--visibility", "team").is(cli.ExitUsage)
@@ -41,7 +41,7 @@ func TestPresets(t *testing.T) {
 	term.run("presets", "diff", "support", "1", "v2").is(cli.ExitUsage)
 	term.run("presets", "rollback", "support").is(cli.ExitOK).shows("v1", "deployed")
 	term.run("presets", "rollback", "support").is(cli.ExitConflict)
-	term.run("presets", "deploy", "support", "2", "--wait", "5s").is(cli.ExitOK).shows("v2")
+	term.run("presets", "deploy", "support", "2", "--wait", "20s").is(cli.ExitOK).shows("v2")
 
 	// What get writes is what update takes.
 	term.run("presets", "get", "support", "--file", file).is(cli.ExitOK)

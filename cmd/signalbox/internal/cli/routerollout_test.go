@@ -35,7 +35,7 @@ func TestRollouts(t *testing.T) {
 	require.Contains(t, term.run("routes", "rollout", "start", "plans", "--steps", "10%:1m").is(cli.ExitUsage).err, "--max-cost-ratio")
 	write("steps: [{percent: 10, hold: 1m}]\nguard: {min_requests: 1}\n")
 	require.Contains(t, term.run("routes", "rollout", "start", "plans", "-f", file).is(cli.ExitUsage).err, "max_p95_latency_ratio or max_cost_ratio")
-	term.run(append(start, "--wait", "5s")...).is(cli.ExitOK).shows("rollout_", "2 beside 1", "running", "[12.5%:10m], 100%:1h", "hold", "0.05", "0 requests", "p95 –, – each")
+	term.run(append(start, "--wait", "20s")...).is(cli.ExitOK).shows("rollout_", "2 beside 1", "running", "[12.5%:10m], 100%:1h", "hold", "0.05", "0 requests", "p95 –, – each")
 	term.run(start...).is(cli.ExitConflict)
 	term.run("routes", "get", "plans").is(cli.ExitOK).shows("version 2 at 12.5%, running")
 	term.run("routes", "get", "plans", "-o", "json").is(cli.ExitOK).shows(`"percent": 12.5`, `"state": "running"`)

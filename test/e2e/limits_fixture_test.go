@@ -132,7 +132,7 @@ func logged(t *testing.T, p *harness.Platform, want int64) []gjson.Result {
 		require.Equal(c, want, has, "requests in the log")
 		entries = found
 	}
-	require.EventuallyWithT(t, read, 2*time.Minute, 200*time.Millisecond)
+	require.EventuallyWithT(t, read, time.Minute, 200*time.Millisecond)
 	return entries
 }
 

@@ -76,7 +76,7 @@ func Start(t testing.TB, o Options) *Platform {
 	if p.now == nil {
 		p.now = time.Now
 	}
-	p.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256, DisableCompression: true}}
+	p.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true}}
 	catalogs := []string{providers.Catalog(o.Models...)}
 	if o.Simulator {
 		catalogs = append(catalogs, providers.Simulated(), providers.Everywhere(o.Everywhere...))

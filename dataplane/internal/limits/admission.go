@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/call"
@@ -56,9 +55,6 @@ type admission struct {
 	rails        []id.Guardrail
 }
 
-// admissions are at hand, with room for what most requests need.
-var admissions = sync.Pool{New: func() any { return new(admission) }}
-
 // gates are the gates in their order.
 var gates = [...]func(*admission, context.Context) error{
 	(*admission).keyState,
@@ -81,7 +77,12 @@ var perModel = [...]func(*admission, context.Context) error{
 
 func newAdmission(g *Gate, c *call.Call, p *call.Principal, v *policy.View, step *decide.Step) *admission {
 	k := &p.Key
-	a := admissions.Get().(*admission)
+	var a *admission
+	select {
+	case a = <-g.free:
+	default:
+		a = new(admission)
+	}
 	a.asker = asker{
 		ws: k.Workspace, key: k.ID, user: k.CreatedBy, limits: k.Limits,
 		received: c.Received, surface: c.Surface, action: c.Action, purpose: c.Purpose,
@@ -99,12 +100,16 @@ func newAdmission(g *Gate, c *call.Call, p *call.Principal, v *policy.View, step
 
 // recycle gives an admission to the next request, once nobody asks it anything.
 func (a *admission) recycle() {
+	free := a.gate.free
 	*a = admission{
 		rules: a.rules[:0], checks: a.checks[:0], took: a.took[:0], counted: a.counted[:0], rails: a.rails[:0],
 		books: books{accounts: a.books.accounts[:0], totals: a.books.totals[:0]},
 		rates: rates{asked: a.rates.asked[:0], minutes: a.rates.minutes[:0]},
 	}
-	admissions.Put(a)
+	select {
+	case free <- a:
+	default:
+	}
 }
 
 // gateways says that the gateway makes the request itself, within another. It takes

@@ -21,10 +21,16 @@ type Options struct {
 }
 
 // Gate admits requests. It is safe for concurrent use.
-type Gate struct{ Options }
+type Gate struct {
+	Options
+	free chan *admission // with room for what most requests need
+}
+
+// mostFree is how many admissions are kept for the next requests.
+const mostFree = 256
 
 // New returns a Gate.
-func New(o Options) *Gate { return &Gate{o} }
+func New(o Options) *Gate { return &Gate{o, make(chan *admission, mostFree)} }
 
 // Admit runs the gates for plan.Chain[step]. Without a grant, held, all of them
 // are checked, and what they take is taken once all have passed, or given back.

@@ -61,7 +61,7 @@ func Start(ctx context.Context, o Options) (_ *Stack, err error) {
 		return nil, fmt.Errorf("find the binaries: %w", err)
 	}
 	s := &Stack{options: o, natsStore: filepath.Join(o.Dir, "nats"), keyring: filepath.Join(o.Dir, "keyring.json")}
-	s.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
+	s.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 	s.Operator = operatorToken
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())

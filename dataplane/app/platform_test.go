@@ -272,7 +272,9 @@ func (p *platform) shipped(requestID string) (out []wire.UsageEvent) {
 		}
 		records := [][]byte{msg.Data}
 		if msg.Header.Get(wire.HeaderUsageBatch) != "" {
-			records, _ = wire.UsageRecords(msg.Data)
+			body, err := wire.DecompressUsage(msg.Data, msg.Header.Get(wire.HeaderUsageEncoding))
+			require.NoError(p.t, err)
+			records, _ = wire.UsageRecords(body)
 		}
 		for _, record := range records {
 			var e wire.UsageEvent

@@ -1,6 +1,13 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/klauspost/compress/s2"
+)
 
 // HeaderUsageBatch says that a usage message holds several records, and how
 // many: its body is a run of them, each written by AppendUsageRecord. Their
@@ -12,6 +19,17 @@ const HeaderUsageBatch = "Signalbox-Batch"
 // sends: a larger number in HeaderUsageBatch is not believed.
 const MaxUsageBatch = 1024
 
+// HeaderUsageEncoding says how the body of a batch is compressed:
+// UsageEncodingS2, or, where the header is not there, not at all.
+const (
+	HeaderUsageEncoding = "Signalbox-Encoding"
+	UsageEncodingS2     = "s2" // one S2 block, github.com/klauspost/compress/s2
+)
+
+// MaxUsageBatchBytes is the most that a compressed batch may hold, and more than
+// any gateway sends.
+const MaxUsageBatchBytes = 4 << 20
+
 // recordHead is the length of a record, 4 bytes, big endian.
 const recordHead = 4
 
@@ -22,6 +40,44 @@ func UsageRecordSize(n int) int { return recordHead + n }
 // batch.
 func AppendUsageRecord(body, record []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(body, uint32(len(record))), record...)
+}
+
+// CompressUsage appends a batch's body, compressed, to dst, and returns what the
+// header says of it. A body that does not get smaller is left as it is.
+func CompressUsage(dst, body []byte) (packed []byte, encoding string) {
+	dst = slices.Grow(dst, max(0, s2.MaxEncodedLen(len(body))))
+	room := dst[len(dst):cap(dst)]
+	if out := s2.Encode(room, body); len(out) < len(body) {
+		return dst[:len(dst)+len(out)], UsageEncodingS2
+	}
+	return append(dst, body...), ""
+}
+
+// ErrUsageEncoding says that the body of a batch cannot be decompressed.
+var ErrUsageEncoding = errors.New("usage batch is not readable")
+
+// DecompressUsage returns the body of a batch with an encoding as in
+// HeaderUsageEncoding. It fails with ErrUsageEncoding.
+func DecompressUsage(body []byte, encoding string) ([]byte, error) {
+	switch encoding {
+	case "":
+		return body, nil
+	case UsageEncodingS2:
+	default:
+		return nil, fmt.Errorf("%w: encoding %q is not known", ErrUsageEncoding, encoding)
+	}
+	size, err := s2.DecodedLen(body)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrUsageEncoding, err)
+	case size > MaxUsageBatchBytes:
+		return nil, fmt.Errorf("%w: it holds %d bytes, more than %d", ErrUsageEncoding, size, MaxUsageBatchBytes)
+	}
+	out, err := s2.Decode(nil, body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUsageEncoding, err)
+	}
+	return out, nil
 }
 
 // UsageRecords returns the records of a batch, which alias body. rest is the

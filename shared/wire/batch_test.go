@@ -3,8 +3,10 @@ package wire_test
 import (
 	"bytes"
 	"encoding/hex"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/klauspost/compress/s2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/signalbox-dev/signalbox/shared/wire"
@@ -34,6 +36,50 @@ func FuzzUsageRecords(f *testing.F) {
 			again = wire.AppendUsageRecord(again, record)
 		}
 		require.True(t, bytes.Equal(body, append(again, rest...)))
+	})
+}
+
+func TestCompressedBatchesAreReadAsWritten(t *testing.T) {
+	random := make([]byte, 200)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(random)
+	for name, body := range map[string][]byte{
+		"empty": {}, "repeating": bytes.Repeat([]byte(`{"schema":1}`), 10_000), "random": random, "one byte": {7},
+	} {
+		packed, encoding := wire.CompressUsage([]byte("before"), body)
+		rest, ok := bytes.CutPrefix(packed, []byte("before"))
+		require.True(t, ok, name)
+		require.LessOrEqual(t, len(rest), len(body), "a message's bound holds for it too: %s", name)
+		require.Equal(t, name == "repeating", encoding == wire.UsageEncodingS2, name)
+		again, err := wire.DecompressUsage(rest, encoding)
+		require.NoError(t, err, name)
+		require.True(t, bytes.Equal(body, again), name)
+	}
+}
+
+// Who can write to the stream cannot have the control plane fill its memory.
+func TestWhatCannotBeDecompressedIsRefused(t *testing.T) {
+	bomb := s2.Encode(nil, make([]byte, wire.MaxUsageBatchBytes+1))
+	most := s2.Encode(nil, make([]byte, wire.MaxUsageBatchBytes))
+	for name, body := range map[string][]byte{"nothing": nil, "no block": []byte("no block"), "cut": most[:len(most)/2], "bomb": bomb} {
+		_, err := wire.DecompressUsage(body, wire.UsageEncodingS2)
+		require.ErrorIs(t, err, wire.ErrUsageEncoding, name)
+	}
+	_, err := wire.DecompressUsage(nil, "gzip")
+	require.ErrorIs(t, err, wire.ErrUsageEncoding)
+	out, err := wire.DecompressUsage(most, wire.UsageEncodingS2)
+	require.NoError(t, err)
+	require.Len(t, out, wire.MaxUsageBatchBytes)
+}
+
+// FuzzDecompressUsage: whatever arrives is refused or stays within the bound.
+func FuzzDecompressUsage(f *testing.F) {
+	f.Add(s2.Encode(nil, bytes.Repeat([]byte("ab"), 100)))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		out, err := wire.DecompressUsage(body, wire.UsageEncodingS2)
+		require.LessOrEqual(t, len(out), wire.MaxUsageBatchBytes)
+		if err != nil {
+			require.ErrorIs(t, err, wire.ErrUsageEncoding)
+		}
 	})
 }
 

@@ -20,14 +20,18 @@ func (b *bench) sendBatch(first uint64, records ...[]byte) {
 	for _, record := range records {
 		body = wire.AppendUsageRecord(body, record)
 	}
-	b.sendRaw(first, len(records), body)
+	packed, encoding := wire.CompressUsage(nil, body)
+	b.sendRaw(first, len(records), packed, encoding)
 }
 
-func (b *bench) sendRaw(first uint64, n int, body []byte) {
+func (b *bench) sendRaw(first uint64, n int, body []byte, encoding string) {
 	b.t.Helper()
 	msg := nats.NewMsg(wire.SubjectUsage + "." + b.gw.String())
 	msg.Header.Set(wire.HeaderUsageSequence, strconv.FormatUint(first, 10))
 	msg.Header.Set(wire.HeaderUsageBatch, strconv.Itoa(n))
+	if encoding != "" {
+		msg.Header.Set(wire.HeaderUsageEncoding, encoding)
+	}
 	msg.Data = body
 	_, err := b.conn.JetStream().PublishMsg(context.Background(), msg)
 	require.NoError(b.t, err)
@@ -116,12 +120,44 @@ func TestTheUnreadableEndOfABatchIsAccountedFor(t *testing.T) {
 	for _, record := range all[:3] {
 		body = wire.AppendUsageRecord(body, record)
 	}
-	b.sendRaw(1, 5, append(body, 0xff, 0xff, 0xff, 0xff, 'x'))
-	b.sendRaw(6, 1<<40, []byte("a size that nobody believes"))
+	b.sendRaw(1, 5, append(body, 0xff, 0xff, 0xff, 0xff, 'x'), "")
+	b.sendRaw(6, 1<<40, []byte("a size that nobody believes"), "")
 	b.drained()
 	require.EqualValues(t, 3, b.totals().Requests)
 	require.EqualValues(t, 6, b.committed())
 	require.Equal(t, []string{"the end of a batch is not readable", "body is not a usage event"}, b.deadLetters())
+}
+
+// Of a batch that cannot be decompressed nothing is stored, and nothing behind
+// it waits for it.
+func TestABatchThatCannotBeDecompressedIsAccountedFor(t *testing.T) {
+	b := newBench(t)
+	b.consume(b.writer)
+	b.sendRaw(1, 3, []byte("no block"), wire.UsageEncodingS2)
+	b.sendRaw(4, 2, []byte("of a later version"), "zstd")
+	b.seq = 5
+	b.sendBatch(6, b.records(4)...)
+	b.drained()
+	require.EqualValues(t, 4, b.totals().Requests)
+	require.EqualValues(t, 9, b.committed())
+	letters := b.deadLetters()
+	require.Len(t, letters, 2)
+	require.Contains(t, letters[0], "usage batch is not readable")
+	require.Contains(t, letters[1], `encoding "zstd" is not known`)
+}
+
+// Gateways of before compression send batches as they are.
+func TestABatchThatIsNotCompressedIsStored(t *testing.T) {
+	b := newBench(t)
+	b.consume(b.writer)
+	var body []byte
+	for _, record := range b.records(3) {
+		body = wire.AppendUsageRecord(body, record)
+	}
+	b.sendRaw(1, 3, body, "")
+	b.drained()
+	require.EqualValues(t, 3, b.totals().Requests)
+	require.EqualValues(t, 3, b.committed())
 }
 
 // More than a transaction's worth in few messages is stored in several.

@@ -75,7 +75,10 @@ func (b *bench) fill(n, together int) {
 				sent, seq = sent+1, seq+1
 			}
 			if together > 1 {
+				var encoding string
+				msg.Data, encoding = wire.CompressUsage(nil, msg.Data)
 				msg.Header.Set(wire.HeaderUsageBatch, strconv.Itoa(count))
+				msg.Header.Set(wire.HeaderUsageEncoding, encoding)
 			}
 			_, err := js.PublishMsgAsync(msg)
 			require.NoError(b.t, err)

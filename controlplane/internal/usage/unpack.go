@@ -42,7 +42,11 @@ func unpack(msg jetstream.Msg) []decoded {
 	if err != nil {
 		first = 0 // the sequences are in the records too
 	}
-	records, rest := wire.UsageRecords(m.body)
+	body, err := wire.DecompressUsage(m.body, msg.Headers().Get(wire.HeaderUsageEncoding))
+	if err != nil {
+		return []decoded{missing(m, first, 0, n, err.Error())}
+	}
+	records, rest := wire.UsageRecords(body)
 	list := make([]decoded, 0, len(records)+1)
 	for i, record := range records {
 		m.body, m.sequence = record, sequenceOf(first, i)
@@ -51,18 +55,20 @@ func unpack(msg jetstream.Msg) []decoded {
 	if len(rest) == 0 && len(records) >= n {
 		return list
 	}
-	return append(list, missing(m, first, len(records), n, rest))
+	m.body = rest
+	return append(list, missing(m, first, len(records), n, "the end of a batch is not readable"))
 }
 
-// missing is what is left of a batch whose end cannot be read. Its sequences
-// are accounted for, or they would hold up the mark for ever.
-func missing(m message, first uint64, read, n int, rest []byte) decoded {
-	m.body, m.sequence = rest, sequenceOf(first, read)
+// missing is what is left of a batch, the body of m, that cannot be read after
+// so many records. Its sequences are accounted for, or they would hold up the
+// mark for ever.
+func missing(m message, first uint64, read, n int, reason string) decoded {
+	m.sequence = sequenceOf(first, read)
 	d := decoded{raw: m, Arrival: Arrival{Gateway: gatewayOf(m.subject)}}
 	if first > 0 && read < n {
 		d.Run = Run{first + uint64(read), first + uint64(n) - 1}
 	}
-	d.dead = m.dead(d.Arrival, "the end of a batch is not readable")
+	d.dead = m.dead(d.Arrival, reason)
 	return d
 }
 

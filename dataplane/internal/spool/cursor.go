@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 )
 
 // position is a place between two frames.
@@ -20,6 +21,7 @@ type cursor struct {
 	at   position // of the next frame
 	file *os.File
 	buf  []byte // read and not yet taken, from at on
+	mem  []byte // what buf is the end of, used again
 }
 
 // readChunk is how much is read from a segment in one go.
@@ -38,7 +40,8 @@ func (c *cursor) close() {
 	c.file, c.buf = nil, nil
 }
 
-// next returns the next event, or false when there is none yet.
+// next returns the next event, or false when there is none yet. Its body holds
+// until the next call.
 func (c *cursor) next() (event, bool, error) {
 	for {
 		f, n, result := readFrame(c.buf)
@@ -100,15 +103,19 @@ func (c *cursor) fill() (bool, error) {
 			}
 			c.file = f
 		}
-		// The messages of a publish in flight alias the buffer: each read has its own.
-		buf := make([]byte, len(c.buf)+int(min(readChunk+int64(len(c.buf)), seg.size-from)))
-		copy(buf, c.buf)
-		if _, err := c.file.ReadAt(buf[len(c.buf):], from); err != nil {
-			return false, fmt.Errorf("read spool segment: %w", err)
-		}
-		c.buf = buf
-		return true, nil
+		return true, c.read(int(min(readChunk+int64(len(c.buf)), seg.size-from)), from)
 	}
+}
+
+// read reads n bytes of the segment behind what is there.
+func (c *cursor) read(n int, from int64) error {
+	c.mem = slices.Grow(append(c.mem[:0], c.buf...), n)
+	c.buf = c.mem
+	if _, err := c.file.ReadAt(c.mem[len(c.mem):len(c.mem)+n], from); err != nil {
+		return fmt.Errorf("read spool segment: %w", err)
+	}
+	c.buf = c.mem[:len(c.mem)+n]
+	return nil
 }
 
 // segmentAt returns a copy of the segment with that number, or of the first one

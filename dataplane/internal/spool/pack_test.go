@@ -1,10 +1,12 @@
 package spool
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
@@ -24,13 +26,13 @@ func runs(t *testing.T, sh *shipper) [][]uint64 {
 	defer sh.cursor.close()
 	var list [][]uint64
 	for {
-		events, _, ok, err := sh.pack()
+		_, ok, err := sh.pack()
 		require.NoError(t, err)
 		if !ok {
 			return list
 		}
 		var seqs []uint64
-		for _, e := range events {
+		for _, e := range sh.events {
 			seqs = append(seqs, e.seq)
 		}
 		list = append(list, seqs)
@@ -85,26 +87,66 @@ func TestMessageIDsTellWhatIsInside(t *testing.T) {
 	complete(t, s, 4)
 	sh := packer(s, 3, 1<<20)
 	defer sh.cursor.close()
-	events, _, _, err := sh.pack()
+	_, _, err := sh.pack()
 	require.NoError(t, err)
-	batch := s.message(events)
+	events := sh.events
+	message := func(events []event) *nats.Msg {
+		p := packing{events: events, body: sh.body}
+		return p.message(s.gateway)
+	}
+	batch := message(events)
 	require.Equal(t, "1", batch.Header.Get(wire.HeaderUsageSequence))
 	require.Equal(t, strconv.Itoa(3), batch.Header.Get(wire.HeaderUsageBatch))
-	same := s.message(events)
+	same := message(events)
 	require.Equal(t, batch.Header.Get(jetstream.MsgIDHeader), same.Header.Get(jetstream.MsgIDHeader), "a repeat is known again")
-	fewer := s.message(events[:2])
+	fewer := message(events[:2])
 	require.NotEqual(t, batch.Header.Get(jetstream.MsgIDHeader), fewer.Header.Get(jetstream.MsgIDHeader))
 	others := append([]event(nil), events...)
 	others[1].id = newRequest() // the same sequences, given to another record
-	require.NotEqual(t, batch.Header.Get(jetstream.MsgIDHeader), s.message(others).Header.Get(jetstream.MsgIDHeader))
+	require.NotEqual(t, batch.Header.Get(jetstream.MsgIDHeader), message(others).Header.Get(jetstream.MsgIDHeader))
 
-	one := s.message(events[:1])
+	one := message(events[:1])
 	require.Equal(t, events[0].id.String(), one.Header.Get(jetstream.MsgIDHeader))
 	require.Empty(t, one.Header.Get(wire.HeaderUsageBatch))
-	require.Equal(t, events[0].body, one.Data)
+	require.Empty(t, one.Header.Get(wire.HeaderUsageEncoding), "one record travels as it is")
+	require.Equal(t, storedBody(t, s), one.Data)
 	events[0].unknown = true
-	require.True(t, strings.HasSuffix(s.message(events[:1]).Header.Get(jetstream.MsgIDHeader), ".unknown"),
+	require.True(t, strings.HasSuffix(message(events[:1]).Header.Get(jetstream.MsgIDHeader), ".unknown"),
 		"it must not hide the completion")
+}
+
+// What is in flight may be sent again, long after its records were packed.
+func TestAMessageKeepsItsBytes(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	complete(t, s, 7)
+	sh := packer(s, 3, 1<<20)
+	defer sh.cursor.close()
+	var sent []*nats.Msg
+	var was [][]byte
+	for {
+		_, ok, err := sh.pack()
+		require.NoError(t, err)
+		if !ok {
+			break
+		}
+		msg := sh.message(s.gateway)
+		sent, was = append(sent, msg), append(was, bytes.Clone(msg.Data))
+		complete(t, s, len(sent)%2)
+		s.flush()
+	}
+	require.Len(t, sent, 4)
+	for i, msg := range sent {
+		require.Equal(t, was[i], msg.Data)
+		if n := msg.Header.Get(wire.HeaderUsageBatch); n != "" {
+			require.Equal(t, wire.UsageEncodingS2, msg.Header.Get(wire.HeaderUsageEncoding))
+			body, err := wire.DecompressUsage(msg.Data, wire.UsageEncodingS2)
+			require.NoError(t, err)
+			records, rest := wire.UsageRecords(body)
+			require.Empty(t, rest)
+			require.Equal(t, n, strconv.Itoa(len(records)))
+			require.Less(t, len(msg.Data), len(body)/2)
+		}
+	}
 }
 
 // What was in flight when a publish failed is packed anew, with what came
@@ -113,19 +155,19 @@ func TestAfterAFailureNothingIsLeftOut(t *testing.T) {
 	s := open(t, t.TempDir(), Options{})
 	complete(t, s, 3)
 	sh := packer(s, 2, 1<<20)
-	events, after, _, err := sh.pack()
+	after, _, err := sh.pack()
 	require.NoError(t, err)
-	require.Len(t, events, 2)
+	require.Len(t, sh.events, 2)
 	sh.stored = after
-	events, _, _, err = sh.pack()
+	_, _, err = sh.pack()
 	require.NoError(t, err)
-	require.Len(t, events, 1)
+	require.Len(t, sh.events, 1)
 	complete(t, s, 2)
 	s.flush()
 	sh.back(sh.stored)
 	require.Equal(t, [][]uint64{{3, 4}, {5}}, runs(t, sh))
 	sh = packer(s, 2, 1<<20)
-	_, _, _, err = sh.pack() // has read one too many
+	_, _, err = sh.pack() // has read one too many
 	require.NoError(t, err)
 	sh.back(position{})
 	require.Equal(t, [][]uint64{{1, 2}, {3, 4}, {5}}, runs(t, sh))

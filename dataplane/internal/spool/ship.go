@@ -117,7 +117,7 @@ func (sh *shipper) step(ctx context.Context) (bool, error) {
 	}
 	sh.most = min(sh.s.opts.MessageBytes, int(sh.s.opts.NATS.MaxPayload())-headerRoom)
 	for sh.reading && len(sh.flying) < sh.s.opts.Window {
-		events, after, ok, err := sh.pack()
+		after, ok, err := sh.pack()
 		if err != nil {
 			return false, err
 		}
@@ -125,11 +125,12 @@ func (sh *shipper) step(ctx context.Context) (bool, error) {
 			sh.reading = false
 			break
 		}
-		future, err := sh.js.PublishMsgAsync(sh.s.message(events))
+		future, err := sh.js.PublishMsgAsync(sh.message(sh.s.gateway))
 		if err != nil {
 			return false, fmt.Errorf("publish usage: %w", err)
 		}
-		sh.flying = append(sh.flying, flight{future: future, n: uint64(len(events)), last: events[len(events)-1].last, after: after})
+		n := len(sh.events)
+		sh.flying = append(sh.flying, flight{future: future, n: uint64(n), last: sh.events[n-1].last, after: after})
 	}
 	return sh.wait(ctx)
 }

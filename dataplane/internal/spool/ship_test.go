@@ -94,8 +94,10 @@ func (d *database) store(msg jetstream.Msg) {
 	}
 	records := [][]byte{msg.Data()}
 	if n := msg.Headers().Get(wire.HeaderUsageBatch); n != "" {
+		body, err := wire.DecompressUsage(msg.Data(), msg.Headers().Get(wire.HeaderUsageEncoding))
+		require.NoError(d.t, err)
 		var rest []byte
-		records, rest = wire.UsageRecords(msg.Data())
+		records, rest = wire.UsageRecords(body)
 		require.Empty(d.t, rest)
 		require.Equal(d.t, n, strconv.Itoa(len(records)))
 		d.batches++

@@ -89,7 +89,7 @@ func (s *Stack) start(ctx context.Context) error {
 		return err
 	}
 	for range s.options.Gateways {
-		if err := s.AddGateway(ctx); err != nil {
+		if err := s.AddGateway(ctx, filepath.Join(s.options.Bin, "gateway")); err != nil {
 			return err
 		}
 	}
@@ -160,8 +160,8 @@ func (s *Stack) AwaitControlPlane(ctx context.Context) error {
 	return s.await(ctx, s.ControlPlane, s.Control)
 }
 
-// AddGateway starts one more gateway and waits for it.
-func (s *Stack) AddGateway(ctx context.Context) error {
+// AddGateway starts one more gateway, from this binary, and waits for it.
+func (s *Stack) AddGateway(ctx context.Context, binary string) error {
 	addr, err := loopback.Free(ctx)
 	if err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *Stack) AddGateway(ctx context.Context) error {
 		return fmt.Errorf("make the gateway's directory: %w", err)
 	}
 	p, err := process.Start(process.Spec{
-		Name: "gateway " + n, Path: filepath.Join(s.options.Bin, "gateway"), Dir: dir,
+		Name: "gateway " + n, Path: binary, Dir: dir,
 		Env: append([]string{
 			"SIGNALBOX_LISTEN=" + addr, "SIGNALBOX_DATA_DIR=" + dir, "SIGNALBOX_NATS_URL=" + s.natsURL,
 			"SIGNALBOX_KEYRING_FILE=" + s.keyring,

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -23,6 +24,8 @@ type options struct {
 	keys    int // published for the publication figures
 	quick   bool
 	only    string // "", proxy, publication or dev
+	before  string // a gateway's binary to measure beside; "" none
+	measure string // measurements of proxy, by comma
 
 	out  io.Writer
 	role string // re-executed parts: upstream or bare
@@ -38,6 +41,8 @@ func parse() options {
 	flag.IntVar(&o.keys, "keys", 200, "keys created for the publication figures")
 	flag.BoolVar(&o.quick, "quick", false, "a few short runs, under a minute")
 	flag.StringVar(&o.only, "only", "", "measure one part: proxy, publication or dev")
+	flag.StringVar(&o.before, "before", "", "an older gateway's binary, to measure in turn with the built one")
+	flag.StringVar(&o.measure, "measure", strings.Join(order, ","), "measurements of the proxy part: "+strings.Join(order, ", "))
 	flag.StringVar(&o.role, "role", "", "internal: run as upstream or bare")
 	flag.StringVar(&o.to, "to", "", "internal: the bare proxy's upstream")
 	flag.Parse()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,6 +34,9 @@ type rig struct {
 	subjects []subject
 	close    func() error
 }
+
+// ofBefore names the gateway that -before says.
+const ofBefore = "gateway of before"
 
 const benchCatalog = `providers:
   - {slug: bench, type: openai-compatible, base_url: "http://%s/v1", keyless: true}
@@ -90,17 +94,33 @@ func buildRig(ctx context.Context, o options) (r *rig, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.before != "" {
+		if err := addBefore(ctx, platform, o.before); err != nil {
+			return nil, err
+		}
+	}
 	plain := func(m string) string { return m }
 	r = &rig{platform: platform, close: closeAll}
 	r.subjects = []subject{
 		{name: "direct", addr: at, model: plain, proc: upstream},
 		{name: "bare proxy", addr: bareAt, key: bareKey, model: plain, proc: bare, lossy: true},
-		{
-			name: "gateway", addr: strings.TrimPrefix(platform.Gateways[0], "http://"), key: key.Secret,
-			model: func(m string) string { return "bench/" + m }, proc: platform.GatewayProcs[0],
-		},
+	}
+	for i, name := range []string{"gateway", ofBefore}[:len(platform.Gateways)] {
+		r.subjects = append(r.subjects, subject{
+			name: name, addr: strings.TrimPrefix(platform.Gateways[i], "http://"), key: key.Secret,
+			model: func(m string) string { return "bench/" + m }, proc: platform.GatewayProcs[i],
+		})
 	}
 	return r, nil
+}
+
+// addBefore starts a gateway of an older binary.
+func addBefore(ctx context.Context, p *stack.Stack, binary string) error {
+	binary, err := filepath.Abs(binary) // it runs in a directory of its own
+	if err != nil {
+		return fmt.Errorf("find the gateway of before: %w", err)
+	}
+	return p.AddGateway(ctx, binary)
 }
 
 // drained waits until Postgres has every usage record, or storing them would
@@ -184,7 +204,7 @@ func measureProxy(ctx context.Context, o options) (err error) {
 		if err := r.platform.ControlPlane.Restart(); err != nil {
 			return err
 		}
-		whole := r.subjects[len(r.subjects)-1]
+		whole := r.subjects[2]
 		whole.name = "gateway, with everything behind it"
 		settle := func() error { return drained(ctx, r.platform.Platform) }
 		if err := all.take(ctx, o, []subject{whole}, settle); err != nil {
@@ -209,7 +229,7 @@ func (r *rig) warm(ctx context.Context, o options) error {
 func (all samples) take(ctx context.Context, o options, subjects []subject, settle func() error) error {
 	plans := measurements(o)
 	for range o.runs {
-		for _, name := range order {
+		for _, name := range strings.Split(o.measure, ",") {
 			if all[name] == nil {
 				all[name] = map[string][]sample{}
 			}

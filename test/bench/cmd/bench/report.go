@@ -40,6 +40,7 @@ func reportProxy(w io.Writer, subjects []subject, all samples) error {
 	fmt.Fprintln(&b, "The gateway has authentication, decision and recording on and ships its records to NATS on the same machine; the control")
 	fmt.Fprintln(&b, "plane, which stores them in Postgres, is stopped meanwhile. In the last row, when there, all of it shares the processors.")
 	reportAdded(&b, subjects, all)
+	reportBefore(&b, subjects, all)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -61,6 +62,18 @@ func reportAdded(b *strings.Builder, subjects []subject, all samples) {
 	}
 	fmt.Fprintf(b, "- of the bare proxy's requests per second: %s; of its streams per second: %s; of its CPU per request: %s\n\n",
 		of("many", sample.rate), of("stream", sample.rate), of("many", sample.cpuOf))
+}
+
+// reportBefore prints what became of an older gateway's figures.
+func reportBefore(b *strings.Builder, subjects []subject, all samples) {
+	if len(subjects) < 4 || subjects[3].name != ofBefore {
+		return
+	}
+	of := func(name string, value func(sample) float64) string {
+		return figure(ratios(all[name][subjects[2].name], all[name][ofBefore], value), func(v float64) float64 { return v }, hundredths)
+	}
+	fmt.Fprintf(b, "- of before: requests per second %s, CPU per request %s, p50 at 1 caller %s, streams per second %s, CPU per stream %s\n\n",
+		of("many", sample.rate), of("many", sample.cpuOf), of("one", sample.p50), of("stream", sample.rate), of("stream", sample.cpuOf))
 }
 
 // ratios compares two subjects run by run: what else the machine does changes

@@ -52,7 +52,7 @@ func BenchmarkOverHTTP(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				c := chat(streams)
-				reply, err := along(b.Context(), runner.Open(c, plan))
+				reply, err := along(b.Context(), runner.Open(&c, &plan))
 				if err != nil {
 					b.Fatal(err)
 				}

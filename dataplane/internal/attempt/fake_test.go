@@ -130,7 +130,7 @@ func (w *world) attempt(ctx context.Context, c call.Call) (*call.Reply, []decide
 	if w.plan.Timeouts.FirstByte == 0 {
 		w.plan.Timeouts.FirstByte = c.Request.FirstByte // as the ladder has it
 	}
-	trial := w.runner().Open(c, w.plan)
+	trial := w.runner().Open(&c, &w.plan)
 	reply, err := along(ctx, trial)
 	require.Equal(w.t, err == nil, reply != nil)
 	return reply, trial.Attempts(), fault.Of(err)

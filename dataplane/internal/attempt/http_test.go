@@ -71,7 +71,7 @@ func (l *line) ask(ctx context.Context, c call.Call, s *collector, models ...str
 		Translator: translate.New(nil), Provider: l.client, Health: l.health, Log: slog.New(slog.DiscardHandler),
 		Now: time.Now, Rand: func() float64 { return 0 },
 	}, l.limits)
-	reply, err := along(ctx, runner.Open(c, decide.Plan{Chain: []decide.Step{step}}))
+	reply, err := along(ctx, runner.Open(&c, &decide.Plan{Chain: []decide.Step{step}}))
 	if err != nil {
 		return nil, call.Seen{}, fault.Of(err)
 	}

@@ -84,7 +84,7 @@ type Runner struct {
 func New(deps Deps, limits Limits) *Runner { return &Runner{deps: deps, limits: limits} }
 
 // Open starts a request's way along its plan, and its budget of time.
-func (r *Runner) Open(c call.Call, plan decide.Plan) call.Trial { return newTrial(r, c, plan) }
+func (r *Runner) Open(c *call.Call, plan *decide.Plan) call.Trial { return newTrial(r, c, plan) }
 
 // candidates tries the endpoints of one model in order. The failure is the
 // last one, nil when no upstream was called.

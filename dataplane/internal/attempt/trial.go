@@ -27,10 +27,10 @@ const patience = 5 * time.Second
 // trial is one request on its way along the chain. It implements call.Trial.
 type trial struct {
 	runner    *Runner
-	call      call.Call
+	call      *call.Call
 	asked     *call.Call // as the preset of the present step completes it
 	unplaced  []string   // what of that preset has no place in it
-	plan      decide.Plan
+	plan      *decide.Plan
 	firstByte time.Duration
 	reply     time.Duration // of a whole plain reply
 	impatient bool          // the caller asked for less than the server's first-byte limit
@@ -53,7 +53,7 @@ type trial struct {
 
 // newTrial starts the clock of a request. The ladder says for how long, the
 // caller's own wish being one of its rungs, and the server's limits bound it.
-func newTrial(r *Runner, c call.Call, plan decide.Plan) *trial {
+func newTrial(r *Runner, c *call.Call, plan *decide.Plan) *trial {
 	t := &trial{runner: r, call: c, plan: plan, firstByte: r.limits.FirstByte, most: plan.MaxAttempts}
 	t.impatient = c.Request.FirstByte > 0 && c.Request.FirstByte < r.limits.FirstByte
 	if set := plan.Timeouts.FirstByte; set > 0 {
@@ -118,11 +118,11 @@ func (t *trial) Try(ctx context.Context, step int) (*call.Reply, error) {
 // merge has a step's calls made with its preset, which completes what the caller
 // sent, not what an earlier step made of that.
 func (t *trial) merge(with *policy.PresetVersion) *upstream.Failure {
-	t.asked, t.unplaced = &t.call, nil
+	t.asked, t.unplaced = t.call, nil
 	if with == nil {
 		return nil
 	}
-	merged, unplaced, failure := t.runner.deps.Translator.Merge(t.call, with)
+	merged, unplaced, failure := t.runner.deps.Translator.Merge(*t.call, with)
 	if failure == nil {
 		t.asked, t.unplaced = &merged, unplaced
 	}

@@ -53,12 +53,12 @@ func (r *Runner) try(ctx context.Context, t *trial, to target) (*call.Reply, *up
 		if f.watch.ctx.Err() != nil {
 			failure = f.watch.failure(failure, failure.Class)
 		}
-		failure = to.blamed(meant(&t.call, failure))
+		failure = to.blamed(meant(t.call, failure))
 		f.settle(failure, call.Seen{})
 		if !sent(failure) {
 			t.unmade()
 		}
-		return nil, judged(&t.call, failure)
+		return nil, judged(t.call, failure)
 	}
 	f.status = response.Status
 	codec := r.deps.Translator.Codec(*t.asked, to.step.Model.ID, to.candidate)
@@ -83,7 +83,7 @@ func (r *Runner) try(ctx context.Context, t *trial, to target) (*call.Reply, *up
 		failure = to.blamed(failure)
 		_ = response.Body.Close() // its failure is known already
 		f.settle(failure, codec.Seen())
-		return nil, judged(&t.call, failure)
+		return nil, judged(t.call, failure)
 	}
 	reply.FirstByte = f.firstByte
 	return reply, nil

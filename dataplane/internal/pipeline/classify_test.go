@@ -102,8 +102,8 @@ func (j *judged) Answer(reply []byte) (r classify.Result, ok bool) {
 	return r, string(reply) == "code"
 }
 
-func (j *judged) Open(c call.Call, plan decide.Plan) call.Trial {
-	return &trial{judged: j, call: c, plan: plan}
+func (j *judged) Open(c *call.Call, plan *decide.Plan) call.Trial {
+	return &trial{judged: j, call: *c, plan: *plan}
 }
 
 // trial is that of one request.

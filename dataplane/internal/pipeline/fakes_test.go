@@ -183,7 +183,7 @@ func (f *fakes) Begin(_ call.Call, _ call.Principal, _ decide.Plan, turn call.Tu
 	return f.step("begin")
 }
 
-func (f *fakes) Open(call.Call, decide.Plan) call.Trial { return f }
+func (f *fakes) Open(*call.Call, *decide.Plan) call.Trial { return f }
 
 // Next implements call.Trial.
 func (f *fakes) Next(ctx context.Context) (int, bool) {

@@ -13,8 +13,8 @@ import (
 // has a turn: it is admitted, begun and tried. What is not admitted is passed
 // over, and its refusal never takes the place of a failure that came before.
 func (r *run) models(ctx context.Context) (*call.Reply, error) {
-	do := r.pipeline.steps
-	r.trial = do.Attempt.Open(r.call, r.plan)
+	do := &r.pipeline.steps
+	r.trial = do.Attempt.Open(&r.call, &r.plan)
 	var refusal error // the first one, told when nothing could be tried
 	tried := false
 	for first := true; ; first = false {

@@ -108,9 +108,10 @@ type Beginner interface {
 	Begin(c call.Call, p call.Principal, plan decide.Plan, turn call.Turn) error
 }
 
-// Attempter calls upstreams along the plan, one model at a time.
+// Attempter calls upstreams along the plan, one model at a time. The trial
+// reads both for as long as the request runs.
 type Attempter interface {
-	Open(c call.Call, plan decide.Plan) call.Trial
+	Open(c *call.Call, plan *decide.Plan) call.Trial
 }
 
 // Deliverer sends a reply to the caller.
@@ -118,8 +119,8 @@ type Deliverer interface {
 	Deliver(ctx context.Context, c call.Call, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error)
 }
 
-// Recorder accounts for a request of a known caller. It does not wait for the
-// network.
+// Recorder accounts for a request of a known caller, also when that has left. It
+// does not wait for the network.
 type Recorder interface {
 	// Pass accounts for the turn of a model that the chain goes past.
 	Pass(ctx context.Context, c call.Call, p call.Principal, o call.Outcome)
@@ -157,10 +158,6 @@ type Steps struct {
 	// caller never gets.
 	Status func(*fault.Error) int
 }
-
-// RecordTimeout bounds the recording of one request, which goes on after the
-// caller has left.
-const RecordTimeout = 5 * time.Second
 
 // Pipeline runs requests through the steps.
 type Pipeline struct {

@@ -89,7 +89,6 @@ func (r *run) decide(ctx context.Context) error {
 
 // perform is the order of the steps once a plan stands.
 func (r *run) perform(ctx context.Context) error {
-	do := r.pipeline.steps
 	reply, err := r.models(ctx)
 	if err != nil {
 		r.unlist(ctx, err)
@@ -98,7 +97,7 @@ func (r *run) perform(ctx context.Context) error {
 	r.outcome.Reply = reply
 	r.outcome.FirstByte = r.elapsed()
 	r.list(ctx, reply)
-	r.outcome.Seen, err = do.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
+	r.outcome.Seen, err = r.pipeline.steps.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
 	return err
 }
 
@@ -196,9 +195,7 @@ func (r *run) finish(ctx context.Context) {
 	r.remember()
 	r.snap()
 	r.outcome.Upstream = r.asked + upstreamTime(r.outcome.Attempts, r.outcome.Finished)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), RecordTimeout)
-	defer cancel()
-	r.pipeline.steps.Record.Record(ctx, r.call, r.principal, r.grant, r.outcome)
+	r.pipeline.steps.Record.Record(context.WithoutCancel(ctx), r.call, r.principal, r.grant, r.outcome)
 }
 
 // remember takes what the request means for its conversation in.

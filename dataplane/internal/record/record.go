@@ -90,7 +90,7 @@ func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan, turn c
 // request goes on. Nothing is settled, since what failed costs nothing.
 func (r *Recorder) Pass(ctx context.Context, c call.Call, p call.Principal, o call.Outcome) {
 	complete(&o, billing{})
-	r.keep(ctx, event(&c, &p, &o, billing{}))
+	r.keep(ctx, []wire.UsageEvent{event(&c, &p, &o, billing{})})
 }
 
 // Record accounts for a request of a known caller, exactly once, and for the
@@ -103,29 +103,29 @@ func (r *Recorder) Record(ctx context.Context, c call.Call, p call.Principal, gr
 		defer grant.Settle(o.Seen.Usage, b.cost, own(&o))
 	}
 	complete(&o, b)
-	e := event(&c, &p, &o, b)
+	events := []wire.UsageEvent{event(&c, &p, &o, b)}
+	e := &events[0]
 	// What the gateway took, for all models, is told with the last.
 	e.GatewayDur = gatewayTime(&c, &o)
 	e.Rollout = rolledOut(&c, &o)
 	if o.FirstByte > 0 {
 		e.FirstByte = max(1, o.FirstByte-o.Turn.Started.Sub(c.Received))
 	}
-	r.keep(ctx, e)
+	r.keep(ctx, events)
 	r.metrics.observe(&c, &o, b)
 	r.line(ctx, &c, &p, &o, b)
 	r.bug(ctx, &c, o.Failure)
 }
 
-// keep puts an event on record.
-func (r *Recorder) keep(ctx context.Context, e wire.UsageEvent) {
-	events := []wire.UsageEvent{e}
+// keep puts the one event of a turn on record, and keeps the slice.
+func (r *Recorder) keep(ctx context.Context, events []wire.UsageEvent) {
 	if err := r.spool.Complete(events...); err != nil {
 		r.metrics.lost.Inc()
 		level := slog.LevelError
-		if e.Outcome == wire.Refused {
+		if events[0].Outcome == wire.Refused {
 			level = slog.LevelWarn // the spool is full; nothing was used
 		}
-		r.log.LogAttrs(ctx, level, "usage record not kept", slog.String("request_id", e.ID.String()), slog.Any("error", err))
+		r.log.LogAttrs(ctx, level, "usage record not kept", slog.String("request_id", events[0].ID.String()), slog.Any("error", err))
 	}
 	r.recent.add(events)
 }

@@ -57,9 +57,8 @@ func (s *Spool) Intent(i Intent) error {
 // there is no room.
 func (s *Spool) Complete(events ...wire.UsageEvent) error {
 	list := make([]encoded, 0, len(events))
-	for _, ev := range events {
-		ev.Gateway, ev.Sequence = s.gateway, 0
-		e, err := encode(ev)
+	for i := range events {
+		e, err := encode(&events[i], s.gateway)
 		if err != nil {
 			return err
 		}
@@ -166,12 +165,12 @@ var (
 	closing       = []byte(`}`)
 )
 
-// encode writes e as JSON. The decision record is JSON already and large: it is
+// encode writes an event of gateway as JSON. The decision record is JSON already and large: it is
 // put in as it is, where encoding/json would check and compact it once more. A
 // record that would make the event too large for one message is left out.
-func encode(e wire.UsageEvent) (encoded, error) {
-	decision := e.Decision
-	e.Decision = nil
+func encode(of *wire.UsageEvent, gateway id.Gateway) (encoded, error) {
+	e := *of
+	e.Gateway, e.Sequence, e.Decision = gateway, 0, nil
 	body := make(jsonappend.Buffer, 0, usualEvent)
 	e.AppendJSON(&body)
 	const room = maxPayload - eventHead - 20 // digits of the sequence
@@ -191,8 +190,8 @@ func encode(e wire.UsageEvent) (encoded, error) {
 		prefix:  body[:at], suffix: body[at+1 : len(body)-1],
 		count: countOf(&e),
 	}
-	if len(decision) > 0 && len(body)+len(decisionField)+len(decision) <= room {
-		out.decision = decision
+	if n := len(of.Decision); n > 0 && len(body)+len(decisionField)+n <= room {
+		out.decision = of.Decision
 	}
 	return out, nil
 }

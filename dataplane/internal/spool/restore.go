@@ -134,7 +134,7 @@ func (s *Spool) rewrite(r *restoring) error {
 		if err := json.Unmarshal(body, &ev); err != nil {
 			return fmt.Errorf("decode usage intent: %w", err)
 		}
-		e, err := encode(ev)
+		e, err := encode(&ev, ev.Gateway)
 		if err != nil {
 			return err
 		}

@@ -105,7 +105,7 @@ func (l *line) through(ctx context.Context, c call.Call, s call.Sink) {
 			Credentials: []decide.CredentialUse{{Source: decide.CredentialNone}},
 		})
 	}
-	trial := l.runner.Open(c, decide.Plan{Chain: []decide.Step{step}, Timeouts: policy.Timeouts{FirstByte: c.Request.FirstByte}})
+	trial := l.runner.Open(&c, &decide.Plan{Chain: []decide.Step{step}, Timeouts: policy.Timeouts{FirstByte: c.Request.FirstByte}})
 	next, _ := trial.Next(ctx)
 	reply, err := trial.Try(ctx, next)
 	tried := trial.Attempts()

@@ -187,7 +187,7 @@ func (a *App) wire(context.Context) error {
 	}, a.cfg.limits())
 	line := pipeline.New(pipeline.Steps{
 		Auth: auth.New(keys, now), Policies: a.policies, Catalogs: a.policies, Objects: names, Health: known, Affinity: a.pins,
-		Content: content.Of, Usage: a.ledger, Presets: presets, Adds: translate.Adds, Decide: decide.Decide,
+		Content: content.Of, Usage: a.ledger, Presets: presets, Adds: translate.Adds, Decide: (*decide.Input).Decide,
 		Classify: classifier.New(classifier.Options{Model: a.cfg.Auto.ClassifierModel, Timeout: a.cfg.Auto.ClassifierTimeout, IDs: ids, Metrics: a.registry}),
 		Admit:    gate, Begin: recorder, Attempt: runner, Deliver: stream.New(), Record: recorder, Access: recorder,
 		Status: StatusOf,

@@ -6,10 +6,13 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
+// Decide is Decide of an input.
+func Decide(in Input) Plan { return in.Decide() }
+
 // Decide answers which model, which endpoints in which order, and why. Equal
-// inputs give equal plans.
-func Decide(in Input) Plan {
-	d := decision{in: &in}
+// inputs give equal plans. The input is only read.
+func (in *Input) Decide() Plan {
+	d := decision{in: in}
 	d.plan.Record.RequestedModel = clip(in.Facts.Model)
 	d.plan.Record.Seed = in.Seed
 	if in.Policy == nil || in.Catalog == nil {

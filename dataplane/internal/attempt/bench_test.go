@@ -56,7 +56,7 @@ func BenchmarkOverHTTP(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err = stream.New().Deliver(b.Context(), c, reply, nil, &nowhere{}); err != nil {
+				if _, err = stream.New().Deliver(b.Context(), reply, nil, &nowhere{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -75,7 +75,7 @@ func (l *line) ask(ctx context.Context, c call.Call, s *collector, models ...str
 	if err != nil {
 		return nil, call.Seen{}, fault.Of(err)
 	}
-	seen, err := stream.New().Deliver(ctx, c, reply, nil, s)
+	seen, err := stream.New().Deliver(ctx, reply, nil, s)
 	return reply, seen, fault.Of(err)
 }
 

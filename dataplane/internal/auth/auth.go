@@ -38,7 +38,7 @@ func New(keys Keys, now func() time.Time) *Authenticator {
 // does not match take the same steps and get the same answer; the wrapped
 // cause tells them apart for the log. What state a key is in is said only to a
 // caller who holds its secret.
-func (a *Authenticator) Authenticate(ctx context.Context, c call.Call) (call.Principal, error) {
+func (a *Authenticator) Authenticate(ctx context.Context, c *call.Call) (call.Principal, error) {
 	if c.Token.Kind == secret.Management {
 		return call.Principal{}, unauthorized(fault.ManagementKeyNotValidHere,
 			"This is a management key. Inference calls need an API key (sb_v1_…).", nil)

@@ -74,7 +74,7 @@ func TestAuthenticate(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			a := auth.New(keys{right.KID: c.key}, func() time.Time { return now })
-			got, err := a.Authenticate(t.Context(), call.Call{Token: c.token, Surface: catalog.Chat})
+			got, err := a.Authenticate(t.Context(), &call.Call{Token: c.token, Surface: catalog.Chat})
 			if c.reason == "" {
 				require.NoError(t, err)
 				require.Equal(t, c.key, got.Key)
@@ -97,8 +97,8 @@ func TestUnknownAndWrongSayTheSame(t *testing.T) {
 	wrong, err := right.Renewed(rand.Reader)
 	require.NoError(t, err)
 	a := auth.New(keys{right.KID: {Status: policy.KeyActive, SecretHash: right.Hash()}}, time.Now)
-	_, errWrong := a.Authenticate(t.Context(), call.Call{Token: wrong})
-	_, errUnknown := a.Authenticate(t.Context(), call.Call{Token: token(t, secret.Inference)})
+	_, errWrong := a.Authenticate(t.Context(), &call.Call{Token: wrong})
+	_, errUnknown := a.Authenticate(t.Context(), &call.Call{Token: token(t, secret.Inference)})
 	f, g := fault.Of(errWrong), fault.Of(errUnknown)
 	require.Equal(t, []any{f.Code, f.Reason, f.Message, f.Fields}, []any{g.Code, g.Reason, g.Message, g.Fields})
 	require.NotEqual(t, f.Unwrap(), g.Unwrap(), "the log tells them apart")
@@ -108,7 +108,7 @@ func TestUnknownAndWrongSayTheSame(t *testing.T) {
 func TestKeyWithoutAHashMatchesNothing(t *testing.T) {
 	right := token(t, secret.Inference)
 	a := auth.New(keys{right.KID: {Status: policy.KeyActive, PreviousUntil: at(time.Hour)}}, func() time.Time { return now })
-	_, err := a.Authenticate(t.Context(), call.Call{Token: right})
+	_, err := a.Authenticate(t.Context(), &call.Call{Token: right})
 	require.Equal(t, fault.InvalidKey, fault.Of(err).Reason)
 }
 
@@ -118,7 +118,7 @@ func (a away) Lookup(context.Context, string) (policy.Key, error) { return polic
 
 func TestUndeterminedIsNever401(t *testing.T) {
 	for _, cause := range []error{keyring.ErrUndetermined, errors.New("anything else")} {
-		_, err := auth.New(away{cause}, time.Now).Authenticate(t.Context(), call.Call{Token: token(t, secret.Inference)})
+		_, err := auth.New(away{cause}, time.Now).Authenticate(t.Context(), &call.Call{Token: token(t, secret.Inference)})
 		failure := fault.Of(err)
 		require.Equal(t, fault.UpstreamUndetermined, failure.Code)
 		require.True(t, failure.Retryable)
@@ -133,7 +133,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 	c := call.Call{Token: made}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := a.Authenticate(b.Context(), c); err != nil {
+		if _, err := a.Authenticate(b.Context(), &c); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -131,7 +131,7 @@ func TestACallerWhoLeavesHoldsNothing(t *testing.T) {
 				cancel()
 			}
 		}
-		grant, err := w.gate().Admit(ctx, a.call, call.Principal{Key: a.key}, call.Pinned{Policy: a.view(t)}, decide.Plan{Chain: a.chain}, 0, nil)
+		grant, err := w.gate().Admit(ctx, &a.call, &call.Principal{Key: a.key}, call.Pinned{Policy: a.view(t)}, &decide.Plan{Chain: a.chain}, 0, nil)
 		cancel()
 		require.Nil(t, grant, at)
 		require.ErrorIs(t, err, context.Canceled, at)

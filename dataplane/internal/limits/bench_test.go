@@ -81,7 +81,7 @@ func BenchmarkAdmit(b *testing.B) {
 			pin, principal, plan, ctx := call.Pinned{Policy: a.view(b)}, call.Principal{Key: a.key}, decide.Plan{Chain: a.chain}, context.Background()
 			b.ReportAllocs()
 			for b.Loop() {
-				grant, err := gate.Admit(ctx, a.call, principal, pin, plan, 0, nil)
+				grant, err := gate.Admit(ctx, &a.call, &principal, pin, &plan, 0, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -98,11 +98,11 @@ func TestAdmissionAllocatesLittle(t *testing.T) {
 		a, s := many(policies), newStill()
 		gate := limits.New(limits.Options{Ledger: s, Rates: s, Cells: s, Now: func() time.Time { return noon }})
 		pin, principal, plan, ctx := call.Pinned{Policy: a.view(t)}, call.Principal{Key: a.key}, decide.Plan{Chain: a.chain}, context.Background()
-		grant, err := gate.Admit(ctx, a.call, principal, pin, plan, 0, nil)
+		grant, err := gate.Admit(ctx, &a.call, &principal, pin, &plan, 0, nil)
 		require.NoError(t, err)
 		require.Len(t, grant.Checks(), 5)
 		return testing.AllocsPerRun(400, func() {
-			grant, err = gate.Admit(ctx, a.call, principal, pin, plan, 0, nil)
+			grant, err = gate.Admit(ctx, &a.call, &principal, pin, &plan, 0, nil)
 			grant.Settle(spent, meter.Cost{}, false)
 		})
 	}

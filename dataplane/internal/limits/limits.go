@@ -38,18 +38,17 @@ func New(o Options) *Gate { return &Gate{o, make(chan *admission, mostFree)} }
 // *call.Declined; any other error is that of a caller who left.
 //
 //nolint:revive // argument-limit: what it is given is the pipeline's to say
-func (g *Gate) Admit(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan, step int, held call.Grant) (call.Grant, error) {
+func (g *Gate) Admit(ctx context.Context, c *call.Call, p *call.Principal, pin call.Pinned, plan *decide.Plan, step int, held call.Grant) (call.Grant, error) {
 	if held != nil {
 		return g.again(ctx, &plan.Chain[step], held)
 	}
 	limited, own := pin.Policy.Limited(), p.Key.Limits
 	if limited == nil && own == nil {
-		return free(&c, &p, pin.Policy), nil
+		return free(c, p, pin.Policy), nil
 	}
-	a := newAdmission(g, &c, &p, pin.Policy, &plan.Chain[step])
+	a := newAdmission(g, c, p, pin.Policy, &plan.Chain[step])
 	if own != nil && own.Reserve || limited != nil && limited.Reserves {
-		kept := c // alone, so that other requests need not be copied
-		a.call = &kept
+		a.call = c
 	}
 	return a.admit(ctx)
 }

@@ -71,7 +71,7 @@ func several(n int) (*shared, []*gateway) {
 func (g *gateway) ask(a *asking, v *policy.View) (call.Grant, error) {
 	c := a.call
 	c.Received = g.of.clock()
-	return g.Admit(context.Background(), c, call.Principal{Key: a.key}, call.Pinned{Policy: v}, decide.Plan{Chain: a.chain}, 0, nil)
+	return g.Admit(context.Background(), &c, &call.Principal{Key: a.key}, call.Pinned{Policy: v}, &decide.Plan{Chain: a.chain}, 0, nil)
 }
 
 // end has a request end as record does: what it cost is in the spool, and then it

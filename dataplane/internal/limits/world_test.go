@@ -272,7 +272,7 @@ func (a *asking) admit(t require.TestingT, w *world) (call.Grant, *call.Declined
 }
 
 func (a *asking) admitStep(t require.TestingT, w *world, step int, held call.Grant) (call.Grant, *call.Declined) {
-	grant, err := w.gate().Admit(context.Background(), a.call, call.Principal{Key: a.key}, call.Pinned{Policy: a.view(t)}, decide.Plan{Chain: a.chain}, step, held)
+	grant, err := w.gate().Admit(context.Background(), &a.call, &call.Principal{Key: a.key}, call.Pinned{Policy: a.view(t)}, &decide.Plan{Chain: a.chain}, step, held)
 	if err == nil {
 		return grant, nil
 	}

@@ -30,7 +30,7 @@ type Classifier interface {
 // model where that is possible in time, else by rules.
 func (r *run) classify(ctx context.Context) *decide.Classification {
 	steps := &r.pipeline.steps
-	text := steps.Classify.Read(&r.call)
+	text := steps.Classify.Read(r.call)
 	said, health := &decide.Classification{Source: decide.ByRules}, r.input.Health
 	switch {
 	case r.preview:
@@ -62,12 +62,12 @@ func (r *run) ask(ctx context.Context, text *classify.Text, health decide.Health
 	defer func() { r.asked = r.pipeline.now().Sub(started) }()
 	do := &r.pipeline.steps
 	reply := &captured{}
-	question, within := do.Classify.Ask(&r.call, text, said.Model, started)
-	child := &run{pipeline: r.pipeline, call: question, principal: r.principal, sink: reply, pin: r.pin}
+	question, within := do.Classify.Ask(r.call, text, said.Model, started)
+	child := &run{pipeline: r.pipeline, call: &question, principal: r.principal, sink: reply, pin: r.pin}
 	child.outcome.Turn = call.Turn{ID: child.call.ID, Started: started}
 	in := child.gather()
 	in.Health, in.Within = health, r.input.Opening
-	child.plan = do.Decide(in)
+	child.plan = do.Decide(&in)
 	switch {
 	case len(child.plan.Chain) == 0: // refused; or signalbox/auto itself, which asks again
 		said.Why = decide.LocalConstrained

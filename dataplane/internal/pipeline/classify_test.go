@@ -3,7 +3,9 @@ package pipeline_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,32 +143,39 @@ func (q *trial) Try(ctx context.Context, step int) (*call.Reply, error) {
 	if q.err != nil {
 		return nil, q.err
 	}
-	return &call.Reply{Step: q.plan.Chain[step], Candidate: q.plan.Chain[step].Candidates[0], Status: 200, Meter: &j.fakes}, nil
+	text := "the answer"
+	if q.call.Purpose != "" {
+		text = j.reply
+	}
+	return &call.Reply{
+		Step: q.plan.Chain[step], Candidate: q.plan.Chain[step].Candidates[0], Status: 200, Meter: &j.fakes,
+		Body: io.NopCloser(strings.NewReader(text)),
+	}, nil
 }
 
 func (q *trial) Failure(context.Context) error    { return q.err }
 func (q *trial) Attempts() []decide.AttemptRecord { return nil }
 
-func (j *judged) Deliver(_ context.Context, c call.Call, _ *call.Reply, head http.Header, out call.Sink) (call.Seen, error) {
+func (j *judged) Deliver(_ context.Context, r *call.Reply, head http.Header, out call.Sink) (call.Seen, error) {
 	_ = out.Start(call.Head{Status: 200, Header: head})
-	text := "the answer"
-	if c.Purpose != "" {
-		text = j.reply
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return call.Seen{}, err
 	}
-	return call.Seen{}, out.Write([]byte(text))
+	return call.Seen{}, out.Write(text)
 }
 
-func (j *judged) Record(_ context.Context, c call.Call, _ call.Principal, _ call.Grant, o call.Outcome) {
-	j.records = append(j.records, recorded{c, o})
+func (j *judged) Record(_ context.Context, c *call.Call, _ *call.Principal, _ call.Grant, o *call.Outcome) {
+	j.records = append(j.records, recorded{*c, *o})
 }
 
-func (j *judged) decided(in decide.Input) decide.Plan {
+func (j *judged) decided(in *decide.Input) decide.Plan {
 	if in.Facts.Child {
 		j.within = in.Within
 	} else {
 		j.opening = in.Opening
 	}
-	return decide.Decide(in)
+	return in.Decide()
 }
 
 func (j *judged) line(t *testing.T) *pipeline.Pipeline {
@@ -186,7 +195,7 @@ func (j *judged) serve(t *testing.T, c call.Call) *sink {
 	s := &sink{}
 	c.ID = id.MustParse[id.RequestKind]("req_00000000000000000000000001")
 	c.Received, c.Surface, c.Request.Model = start, catalog.Chat, catalog.AutoModel
-	j.line(t).Serve(t.Context(), c, s)
+	j.line(t).Serve(t.Context(), &c, s)
 	return s
 }
 
@@ -277,7 +286,7 @@ func TestNobodyIsAskedInVain(t *testing.T) {
 
 func TestAPreviewContactsNobody(t *testing.T) {
 	j := &judged{reply: "code"}
-	_, plan, err := j.line(t).Preview(t.Context(), call.Call{Surface: catalog.Chat, Request: call.Request{Model: catalog.AutoModel}})
+	_, plan, err := j.line(t).Preview(t.Context(), &call.Call{Surface: catalog.Chat, Request: call.Request{Model: catalog.AutoModel}})
 	require.NoError(t, err)
 	require.NotEmpty(t, plan.Chain)
 	require.Equal(t, string(decide.LocalPreview), plan.Record.Auto.LocalReason)
@@ -293,7 +302,7 @@ func TestACallerWhoLeavesSaysNothingOfTheClassifier(t *testing.T) {
 	j.left = leave
 	c := call.Call{ID: childID, Received: start, Surface: catalog.Chat}
 	c.Request.Model = catalog.AutoModel
-	j.line(t).Serve(ctx, c, &sink{})
+	j.line(t).Serve(ctx, &c, &sink{})
 	require.NotEmpty(t, j.asked)
 	require.Empty(t, j.said)
 }

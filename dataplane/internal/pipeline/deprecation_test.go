@@ -17,7 +17,7 @@ import (
 func TestAnErrorWarnsOfADeprecatedModelToo(t *testing.T) {
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	since, until := now.Add(-time.Hour), now.Add(time.Hour)
-	r := &run{pipeline: New(Steps{}, func() time.Time { return now }, nil, nil), call: call.Call{Received: now}}
+	r := &run{pipeline: New(Steps{}, func() time.Time { return now }, nil, nil), call: &call.Call{Received: now}}
 	require.NotContains(t, r.failHead(nil), headerDeprecation)
 	r.plan.Chain = []decide.Step{{Model: &catalog.Model{Lifecycle: catalog.Lifecycle{
 		State: catalog.Deprecated, DeprecatedAt: &since, RetiresAt: &until,

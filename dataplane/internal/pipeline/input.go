@@ -14,7 +14,7 @@ func (r *run) gather() decide.Input {
 		Catalog: r.pin.Catalog,
 		Health:  r.pipeline.steps.Health.View(),
 		Seed:    r.pipeline.seed(),
-		Adds:    func(v *policy.PresetVersion) decide.Added { return r.pipeline.steps.Adds(&r.call, v) },
+		Adds:    func(v *policy.PresetVersion) decide.Added { return r.pipeline.steps.Adds(r.call, v) },
 		Facts: decide.Facts{
 			Now:          r.call.Received,
 			Request:      r.call.ID,

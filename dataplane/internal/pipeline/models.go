@@ -14,7 +14,7 @@ import (
 // over, and its refusal never takes the place of a failure that came before.
 func (r *run) models(ctx context.Context) (*call.Reply, error) {
 	do := &r.pipeline.steps
-	r.trial = do.Attempt.Open(&r.call, &r.plan)
+	r.trial = do.Attempt.Open(r.call, &r.plan)
 	var refusal error // the first one, told when nothing could be tried
 	tried := false
 	for first := true; ; first = false {
@@ -38,7 +38,7 @@ func (r *run) models(ctx context.Context) (*call.Reply, error) {
 			r.failed(err)
 			continue
 		}
-		if err := do.Begin.Begin(r.call, r.principal, r.plan, r.outcome.Turn); err != nil {
+		if err := do.Begin.Begin(r.call, &r.principal, &r.plan, &r.outcome.Turn); err != nil {
 			r.failed(unaccountable(err))
 			if tried {
 				return nil, r.trial.Failure(ctx)
@@ -58,7 +58,7 @@ func (r *run) models(ctx context.Context) (*call.Reply, error) {
 // turn ends the turn of the model before and starts that of step.
 func (r *run) turn(ctx context.Context, step int) {
 	r.snap()
-	r.pipeline.steps.Record.Pass(context.WithoutCancel(ctx), r.call, r.principal, r.outcome)
+	r.pipeline.steps.Record.Pass(context.WithoutCancel(ctx), r.call, &r.principal, &r.outcome)
 	r.outcome.Turn = call.Turn{
 		ID: id.New[id.RequestKind](r.pipeline.ids), Step: step, Started: r.outcome.Finished, First: len(r.outcome.Attempts),
 	}
@@ -67,7 +67,7 @@ func (r *run) turn(ctx context.Context, step int) {
 // admit asks the gates for a model.
 func (r *run) admit(ctx context.Context, step int) error {
 	r.refused = nil
-	grant, err := r.pipeline.steps.Admit.Admit(ctx, r.call, r.principal, r.pin, r.plan, step, r.grant)
+	grant, err := r.pipeline.steps.Admit.Admit(ctx, r.call, &r.principal, r.pin, &r.plan, step, r.grant)
 	if err != nil {
 		r.refused, _ = errors.AsType[*call.Declined](err)
 		return err

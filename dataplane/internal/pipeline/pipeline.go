@@ -20,7 +20,7 @@ import (
 
 // Authenticator believes the credential of a call.
 type Authenticator interface {
-	Authenticate(ctx context.Context, c call.Call) (call.Principal, error)
+	Authenticate(ctx context.Context, c *call.Call) (call.Principal, error)
 }
 
 // Policies pins the policy of a workspace at minRevision or later.
@@ -55,8 +55,8 @@ type Affinity interface {
 	Keep(c *call.Call, plan *decide.Plan, o *call.Outcome) *decide.AffinityTrace
 }
 
-// Decider is the routing kernel, decide.Decide.
-type Decider func(decide.Input) decide.Plan
+// Decider is the routing kernel, decide.Input.Decide.
+type Decider func(*decide.Input) decide.Plan
 
 // ContentReader lets conditions of dynamic routes look into a call's body and
 // headers.
@@ -99,13 +99,13 @@ type Health interface {
 // it only passes the model over, and never takes the place of the failure that
 // had the chain go on.
 type Admitter interface {
-	Admit(ctx context.Context, c call.Call, p call.Principal, pin call.Pinned, plan decide.Plan, step int, held call.Grant) (call.Grant, error)
+	Admit(ctx context.Context, c *call.Call, p *call.Principal, pin call.Pinned, plan *decide.Plan, step int, held call.Grant) (call.Grant, error)
 }
 
 // Beginner notes, before a model's first upstream call, that its turn is under
 // way, so that it is accounted for even when the process dies.
 type Beginner interface {
-	Begin(c call.Call, p call.Principal, plan decide.Plan, turn call.Turn) error
+	Begin(c *call.Call, p *call.Principal, plan *decide.Plan, turn *call.Turn) error
 }
 
 // Attempter calls upstreams along the plan, one model at a time. The trial
@@ -116,22 +116,22 @@ type Attempter interface {
 
 // Deliverer sends a reply to the caller.
 type Deliverer interface {
-	Deliver(ctx context.Context, c call.Call, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error)
+	Deliver(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error)
 }
 
 // Recorder accounts for a request of a known caller, also when that has left. It
 // does not wait for the network.
 type Recorder interface {
 	// Pass accounts for the turn of a model that the chain goes past.
-	Pass(ctx context.Context, c call.Call, p call.Principal, o call.Outcome)
+	Pass(ctx context.Context, c *call.Call, p *call.Principal, o *call.Outcome)
 	// Record accounts for the request, once, and for the turn that it ended with.
-	Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome)
+	Record(ctx context.Context, c *call.Call, p *call.Principal, grant call.Grant, o *call.Outcome)
 }
 
 // AccessLog writes the one line of a request that is not recorded, such as one
 // whose caller was not believed. The principal is zero then.
 type AccessLog interface {
-	Access(ctx context.Context, c call.Call, p call.Principal, status int, failure *fault.Error)
+	Access(ctx context.Context, c *call.Call, p call.Principal, status int, failure *fault.Error)
 }
 
 // Steps are the stages that a Pipeline runs.
@@ -177,7 +177,7 @@ func New(steps Steps, now func() time.Time, seed func() uint64, ids *id.Source) 
 // model of the chain after the other admit, begin and attempt, until one
 // answers, deliver, and, whatever happened, record. A fault at one step is
 // answered through the sink and skips the steps between it and record.
-func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
+func (p *Pipeline) Serve(ctx context.Context, c *call.Call, sink call.Sink) {
 	principal, err := p.steps.Auth.Authenticate(ctx, c)
 	if err != nil {
 		failure := fault.Of(err)
@@ -199,7 +199,7 @@ func (p *Pipeline) Serve(ctx context.Context, c call.Call, sink call.Sink) {
 
 // Identify takes a call as far as pinning. The discovery calls use it: they
 // reach no upstream, are not usage, and write their access line themselves.
-func (p *Pipeline) Identify(ctx context.Context, c call.Call) (call.Principal, call.Pinned, error) {
+func (p *Pipeline) Identify(ctx context.Context, c *call.Call) (call.Principal, call.Pinned, error) {
 	principal, err := p.steps.Auth.Authenticate(ctx, c)
 	if err != nil {
 		return call.Principal{}, call.Pinned{}, err

@@ -228,7 +228,7 @@ func TestPinRefusals(t *testing.T) {
 func TestIdentify(t *testing.T) {
 	f := &fakes{t: t}
 	p := pipeline.New(pipeline.Steps{Auth: f, Policies: f, Catalogs: f}, time.Now, nil, nil)
-	principal, pin, err := p.Identify(t.Context(), call.Call{})
+	principal, pin, err := p.Identify(t.Context(), &call.Call{})
 	require.NoError(t, err)
 	require.Equal(t, key.ID, principal.Key.ID)
 	require.EqualValues(t, 9, pin.Policy.Revision())

@@ -11,7 +11,7 @@ import (
 // admits nothing, calls nobody and records nothing; a refusal of the plan is
 // part of the answer. The error is of what comes before: an unknown caller, a
 // policy that cannot be read, a body that nobody could route.
-func (p *Pipeline) Preview(ctx context.Context, c call.Call) (call.Principal, decide.Plan, error) {
+func (p *Pipeline) Preview(ctx context.Context, c *call.Call) (call.Principal, decide.Plan, error) {
 	principal, err := p.steps.Auth.Authenticate(ctx, c)
 	if err != nil {
 		return call.Principal{}, decide.Plan{}, err

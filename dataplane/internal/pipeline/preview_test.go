@@ -25,7 +25,7 @@ func previewWith(t *testing.T, f *fakes, m *memory, c call.Call) (*fault.Error, 
 		Begin: f, Attempt: f, Deliver: f, Record: f, Access: f,
 	}, func() time.Time { return start }, func() uint64 { return 42 }, nil)
 	c.Received = start
-	_, plan, err := p.Preview(t.Context(), c)
+	_, plan, err := p.Preview(t.Context(), &c)
 	return plan.Refusal, err
 }
 

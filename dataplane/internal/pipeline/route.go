@@ -28,7 +28,7 @@ func (r *run) open(ctx context.Context) error {
 		paths = append(slices.Clip(paths), recording.BodyPaths()...)
 	}
 	if applies || recorded {
-		in.Content = r.pipeline.steps.Content(&r.call, paths)
+		in.Content = r.pipeline.steps.Content(r.call, paths)
 	}
 	if applies && route.NeedsUsage() || recorded && recording.Usage {
 		in.Usage = r.pipeline.steps.Usage.Usage(ctx, r.call.Workspace, in.Facts.Key.ID, in.Facts.Now)

@@ -38,7 +38,7 @@ type routed struct {
 
 var routeID = id.MustParse[id.RouteKind]("route_00000000000000000000000001")
 
-func (r *routed) Authenticate(context.Context, call.Call) (call.Principal, error) {
+func (r *routed) Authenticate(context.Context, *call.Call) (call.Principal, error) {
 	k := key
 	k.Models, k.Route = nil, routeID
 	return call.Principal{Key: k}, nil
@@ -119,10 +119,10 @@ func (r *routed) preview(t *testing.T, q call.Request) (decide.Plan, error) {
 		r.settings = policy.DefaultSettings()
 	}
 	p := pipeline.New(pipeline.Steps{
-		Auth: r, Policies: r, Catalogs: r, Objects: r, Affinity: &memory{}, Health: r, Decide: decide.Decide,
+		Auth: r, Policies: r, Catalogs: r, Objects: r, Affinity: &memory{}, Health: r, Decide: (*decide.Input).Decide,
 		Content: func(_ *call.Call, paths []string) condition.Facts { r.paths = paths; return r }, Usage: r, Presets: shelf{r}, Adds: r.adds,
 	}, func() time.Time { return start.Add(r.spent) }, func() uint64 { return 42 }, nil)
-	_, plan, err := p.Preview(t.Context(), call.Call{Surface: catalog.Chat, Received: start, Request: q})
+	_, plan, err := p.Preview(t.Context(), &call.Call{Surface: catalog.Chat, Received: start, Request: q})
 	return plan, err
 }
 

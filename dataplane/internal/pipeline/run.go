@@ -20,7 +20,7 @@ const statusClientClosed = 499
 // run is one request on its way down.
 type run struct {
 	pipeline  *Pipeline
-	call      call.Call
+	call      *call.Call
 	principal call.Principal
 	sink      call.Sink
 
@@ -66,17 +66,17 @@ func (r *run) decide(ctx context.Context) error {
 	}
 	conversation := &r.call.Conversation
 	if r.preview {
-		*conversation = do.Affinity.Peek(&r.call, in.Affinity())
+		*conversation = do.Affinity.Peek(r.call, in.Affinity())
 	} else {
-		*conversation = do.Affinity.Find(ctx, &r.call, in.Affinity())
+		*conversation = do.Affinity.Find(ctx, r.call, in.Affinity())
 	}
 	in.Conversation = conversation.Conversation
-	for r.plan = do.Decide(*in); len(r.plan.NeedsPresets) > 0; r.plan = do.Decide(*in) {
+	for r.plan = do.Decide(in); len(r.plan.NeedsPresets) > 0; r.plan = do.Decide(in) {
 		r.lookUpFurther(ctx, r.plan.NeedsPresets)
 	}
 	if r.plan.NeedsClassification {
 		in.Classification = r.classify(ctx)
-		r.plan = do.Decide(*in)
+		r.plan = do.Decide(in)
 	}
 	// A provider is told what belongs together once the conversation is pinned to
 	// it, and by the turn that pins it: where it is not known whether that turn
@@ -97,7 +97,7 @@ func (r *run) perform(ctx context.Context) error {
 	r.outcome.Reply = reply
 	r.outcome.FirstByte = r.elapsed()
 	r.list(ctx, reply)
-	r.outcome.Seen, err = r.pipeline.steps.Deliver.Deliver(ctx, r.call, reply, r.head(), r.sink)
+	r.outcome.Seen, err = r.pipeline.steps.Deliver.Deliver(ctx, reply, r.head(), r.sink)
 	return err
 }
 
@@ -195,13 +195,13 @@ func (r *run) finish(ctx context.Context) {
 	r.remember()
 	r.snap()
 	r.outcome.Upstream = r.asked + upstreamTime(r.outcome.Attempts, r.outcome.Finished)
-	r.pipeline.steps.Record.Record(context.WithoutCancel(ctx), r.call, r.principal, r.grant, r.outcome)
+	r.pipeline.steps.Record.Record(context.WithoutCancel(ctx), r.call, &r.principal, r.grant, &r.outcome)
 }
 
 // remember takes what the request means for its conversation in.
 func (r *run) remember() {
 	r.outcome.Attempts = r.attempts()
-	r.plan.Record.Affinity = r.pipeline.steps.Affinity.Keep(&r.call, &r.plan, &r.outcome)
+	r.plan.Record.Affinity = r.pipeline.steps.Affinity.Keep(r.call, &r.plan, &r.outcome)
 }
 
 // snap takes down how things stand.

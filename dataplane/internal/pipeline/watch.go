@@ -16,7 +16,7 @@ const believedFor = 10 * time.Second
 
 // watched is a context that ends when the caller is believed no more; its cause
 // is the refusal. Not to know is no refusal. release must be called.
-func (p *Pipeline) watched(ctx context.Context, c call.Call) (_ context.Context, release func()) {
+func (p *Pipeline) watched(ctx context.Context, c *call.Call) (_ context.Context, release func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {

@@ -30,7 +30,7 @@ type conversation struct {
 	lasted  time.Duration
 }
 
-func (c *conversation) Authenticate(context.Context, call.Call) (call.Principal, error) {
+func (c *conversation) Authenticate(context.Context, *call.Call) (call.Principal, error) {
 	if refusal := c.refusal.Load(); refusal != nil {
 		return call.Principal{}, refusal
 	}
@@ -45,7 +45,7 @@ func (c *conversation) Pin(_ context.Context, ws id.Workspace, _ int64) (*policy
 	return policy.Compile(s)
 }
 
-func (c *conversation) Deliver(ctx context.Context, _ call.Call, _ *call.Reply, _ http.Header, _ call.Sink) (call.Seen, error) {
+func (c *conversation) Deliver(ctx context.Context, _ *call.Reply, _ http.Header, _ call.Sink) (call.Seen, error) {
 	began := time.Now()
 	select {
 	case <-ctx.Done():
@@ -82,7 +82,7 @@ func TestAConversationEndsWithItsKey(t *testing.T) {
 				}, time.Now, func() uint64 { return 42 }, nil)
 				time.AfterFunc(15*time.Second, func() { c.change(f) })
 				s := &sink{}
-				p.Serve(t.Context(), call.Call{Surface: c.surface, Received: time.Now()}, s)
+				p.Serve(t.Context(), &call.Call{Surface: c.surface, Received: time.Now()}, s)
 				if !c.ends {
 					require.Equal(t, time.Minute, f.lasted)
 					require.Nil(t, s.failure)

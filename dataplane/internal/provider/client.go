@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
+	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -91,8 +93,8 @@ func (c *Client) Try(ctx context.Context, r upstream.Request) (upstream.Response
 	return c.call(ctx, r, c.creds.once)
 }
 
-// opener finds what authorizes a request.
-type opener func(*upstream.Request) (opened, error)
+// opener finds what authorizes requests to a provider with a credential.
+type opener func(use decide.CredentialUse, p *catalog.Provider) (opened, error)
 
 func (c *Client) call(ctx context.Context, r upstream.Request, open opener) (upstream.Response, *upstream.Failure) {
 	traced, seen := ctx, (*sighting)(nil)
@@ -143,7 +145,7 @@ func (c *Client) send(ctx context.Context, r *upstream.Request, request *http.Re
 var blank http.Request
 
 func (c *Client) request(ctx context.Context, r *upstream.Request, open opener) (*http.Request, authorizer, *upstream.Failure) {
-	key, err := open(r)
+	key, err := open(r.Credential, r.Provider)
 	if err != nil {
 		return nil, nil, upstream.Fail(upstream.CredentialFault, err)
 	}

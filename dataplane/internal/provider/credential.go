@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
 	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/policy"
@@ -56,11 +55,11 @@ func (o *opened) fits(p *catalog.Provider, sealed secret.Sealed) bool {
 }
 
 // of returns what authorizes a request, by the credential that its plan says.
-func (c *credentials) of(r *upstream.Request) (opened, error) {
-	if r.Credential.Source == decide.CredentialBYOK {
-		return c.brought(r)
+func (c *credentials) of(use decide.CredentialUse, p *catalog.Provider) (opened, error) {
+	if use.Source == decide.CredentialBYOK {
+		return c.brought(use.Own, p)
 	}
-	return c.managed(r.Provider)
+	return c.managed(p)
 }
 
 // managed returns what authorizes requests with the catalog's credential.

@@ -8,6 +8,7 @@ import (
 	"github.com/signalbox-dev/signalbox/dataplane/internal/upstream"
 	"github.com/signalbox-dev/signalbox/shared/account"
 	"github.com/signalbox-dev/signalbox/shared/catalog"
+	"github.com/signalbox-dev/signalbox/shared/decide"
 	"github.com/signalbox-dev/signalbox/shared/id"
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
@@ -38,8 +39,7 @@ func newOwnKeys() ownKeys {
 
 // brought returns what authorizes requests with a credential of a workspace's
 // own.
-func (c *credentials) brought(r *upstream.Request) (opened, error) {
-	own, p := r.Credential.Own, r.Provider
+func (c *credentials) brought(own *policy.OwnCredential, p *catalog.Provider) (opened, error) {
 	if err := fits(own, p); err != nil {
 		return opened{}, err
 	}
@@ -61,8 +61,8 @@ func (c *credentials) brought(r *upstream.Request) (opened, error) {
 }
 
 // once opens a credential that is not kept.
-func (c *credentials) once(r *upstream.Request) (opened, error) {
-	own, p := r.Credential.Own, r.Provider
+func (c *credentials) once(use decide.CredentialUse, p *catalog.Provider) (opened, error) {
+	own := use.Own
 	if err := fits(own, p); err != nil {
 		return opened{}, err
 	}

@@ -51,13 +51,13 @@ func New(d Deps) *Recorder {
 
 // Begin notes that a model of the plan is about to be tried. When it fails the
 // model must not be: it could not be accounted for.
-func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan, turn call.Turn) error {
+func (r *Recorder) Begin(c *call.Call, p *call.Principal, plan *decide.Plan, turn *call.Turn) error {
 	usage := meter.Usage{Input: c.Request.InputTokens, Estimated: true}
 	step := plan.Chain[turn.Step]
 	first := step.Candidates[0]
 	intent := spool.Intent{
 		ID:              turn.ID,
-		PrimaryID:       primary(&c),
+		PrimaryID:       primary(c),
 		Purpose:         c.Purpose,
 		Workspace:       p.Key.Workspace,
 		Key:             p.Key.ID,
@@ -88,33 +88,33 @@ func (r *Recorder) Begin(c call.Call, p call.Principal, plan decide.Plan, turn c
 
 // Pass accounts for a model that the chain goes past: its turn is over, the
 // request goes on. Nothing is settled, since what failed costs nothing.
-func (r *Recorder) Pass(ctx context.Context, c call.Call, p call.Principal, o call.Outcome) {
-	complete(&o, billing{})
-	r.keep(ctx, []wire.UsageEvent{event(&c, &p, &o, billing{})})
+func (r *Recorder) Pass(ctx context.Context, c *call.Call, p *call.Principal, o *call.Outcome) {
+	complete(o, billing{})
+	r.keep(ctx, []wire.UsageEvent{event(c, p, o, billing{})})
 }
 
 // Record accounts for a request of a known caller, exactly once, and for the
 // turn that it ended with. grant, nil when there is none, is settled once the
 // event is in the spool: until it is counted there, what was reserved stands for
 // it. It is settled whatever happens, since others wait for what it holds.
-func (r *Recorder) Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome) {
-	b := bill(&c, &o)
+func (r *Recorder) Record(ctx context.Context, c *call.Call, p *call.Principal, grant call.Grant, o *call.Outcome) {
+	b := bill(c, o)
 	if grant != nil {
-		defer grant.Settle(o.Seen.Usage, b.cost, own(&o))
+		defer grant.Settle(o.Seen.Usage, b.cost, own(o))
 	}
-	complete(&o, b)
-	events := []wire.UsageEvent{event(&c, &p, &o, b)}
+	complete(o, b)
+	events := []wire.UsageEvent{event(c, p, o, b)}
 	e := &events[0]
 	// What the gateway took, for all models, is told with the last.
-	e.GatewayDur = gatewayTime(&c, &o)
-	e.Rollout = rolledOut(&c, &o)
+	e.GatewayDur = gatewayTime(c, o)
+	e.Rollout = rolledOut(c, o)
 	if o.FirstByte > 0 {
 		e.FirstByte = max(1, o.FirstByte-o.Turn.Started.Sub(c.Received))
 	}
 	r.keep(ctx, events)
-	r.metrics.observe(&c, &o, b)
-	r.line(ctx, &c, &p, &o, b)
-	r.bug(ctx, &c, o.Failure)
+	r.metrics.observe(c, o, b)
+	r.line(ctx, c, p, o, b)
+	r.bug(ctx, c, o.Failure)
 }
 
 // keep puts the one event of a turn on record, and keeps the slice.
@@ -131,10 +131,10 @@ func (r *Recorder) keep(ctx context.Context, events []wire.UsageEvent) {
 }
 
 // Access writes the line of a request that is not recorded.
-func (r *Recorder) Access(ctx context.Context, c call.Call, p call.Principal, status int, failure *fault.Error) {
-	r.metrics.unrecorded(&c, failure)
-	r.shortLine(ctx, &c, &p, status, failure)
-	r.bug(ctx, &c, failure)
+func (r *Recorder) Access(ctx context.Context, c *call.Call, p call.Principal, status int, failure *fault.Error) {
+	r.metrics.unrecorded(c, failure)
+	r.shortLine(ctx, c, &p, status, failure)
+	r.bug(ctx, c, failure)
 }
 
 // bug logs what the caller is not told: the chain of causes of a gateway_error.

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -51,6 +52,23 @@ type fixture struct {
 	access   bytes.Buffer
 	registry *prometheus.Registry
 	recent   *record.Recent
+}
+
+// Begin, Pass, Record and Access are the recorder's, for values that nobody else has.
+func (f *fixture) Begin(c call.Call, p call.Principal, plan decide.Plan, turn call.Turn) error {
+	return f.Recorder.Begin(&c, &p, &plan, &turn)
+}
+
+func (f *fixture) Pass(ctx context.Context, c call.Call, p call.Principal, o call.Outcome) {
+	f.Recorder.Pass(ctx, &c, &p, &o)
+}
+
+func (f *fixture) Record(ctx context.Context, c call.Call, p call.Principal, grant call.Grant, o call.Outcome) {
+	f.Recorder.Record(ctx, &c, &p, grant, &o)
+}
+
+func (f *fixture) Access(ctx context.Context, c call.Call, p call.Principal, status int, failure *fault.Error) {
+	f.Recorder.Access(ctx, &c, p, status, failure)
 }
 
 func newFixture() *fixture {
@@ -392,12 +410,12 @@ func TestAccessLineIsOneLineOfJSON(t *testing.T) {
 
 func TestNoAccessLinesWithoutAWriter(t *testing.T) {
 	f := newFixture()
-	quiet := record.New(record.Deps{
+	f.Recorder = record.New(record.Deps{
 		Spool: f.disk, Log: slog.New(slog.DiscardHandler), Metrics: record.NewMetrics(prometheus.NewRegistry()),
 		Recent: f.recent,
 	})
-	quiet.Record(t.Context(), newCall(), principal, nil, served(nil))
-	quiet.Access(t.Context(), newCall(), call.Principal{}, 404, nil)
+	f.Record(t.Context(), newCall(), principal, nil, served(nil))
+	f.Access(t.Context(), newCall(), call.Principal{}, 404, nil)
 	require.Len(t, f.disk.events, 1)
 }
 
@@ -468,7 +486,7 @@ func BenchmarkRecord(b *testing.B) {
 	for b.Loop() {
 		c.ID = id.New[id.RequestKind](ids) // another request each time
 		o.Turn.ID = c.ID
-		f.Record(b.Context(), c, principal, nil, o)
+		f.Recorder.Record(b.Context(), &c, &principal, nil, &o)
 	}
 }
 

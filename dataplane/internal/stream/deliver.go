@@ -28,7 +28,7 @@ func New() *Deliverer { return &Deliverer{} }
 // the caller of Deliver tells through sink.Fail; nothing that reads as the
 // end of a complete stream was sent then. A slow caller slows the upstream,
 // since nothing is read ahead of what was written.
-func (d *Deliverer) Deliver(ctx context.Context, _ call.Call, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error) {
+func (d *Deliverer) Deliver(ctx context.Context, r *call.Reply, head http.Header, sink call.Sink) (call.Seen, error) {
 	err := deliver(ctx, r, head, sink)
 	_ = r.Body.Close() // ends the upstream call; what mattered of the body was read
 	return r.Meter.Seen(), err

@@ -86,7 +86,7 @@ func reply(b *body, streams bool) *call.Reply {
 
 func deliver(ctx context.Context, b *body, s *sink, streams bool) (call.Seen, *fault.Error) {
 	head := http.Header{"X-Both": {"gateway"}, "X-Own": {"1"}}
-	seen, err := stream.New().Deliver(ctx, call.Call{}, reply(b, streams), head, s)
+	seen, err := stream.New().Deliver(ctx, reply(b, streams), head, s)
 	return seen, fault.Of(err)
 }
 
@@ -110,7 +110,7 @@ func TestOpaqueReplyGoesOutPieceByPieceWithoutALength(t *testing.T) {
 	b.before = func(n int) { require.Len(t, s.log, n+1, "each piece is out before the next one is asked for") }
 	r := reply(b, false)
 	r.Opaque = true
-	_, err := stream.New().Deliver(t.Context(), call.Call{}, r, nil, s)
+	_, err := stream.New().Deliver(t.Context(), r, nil, s)
 	require.NoError(t, err)
 	require.Equal(t, []string{"start", "a", "b"}, s.log)
 	require.Equal(t, "x/y", s.head.Header.Get("Content-Type"))
@@ -155,7 +155,7 @@ func TestLastPieceWaitsForTheEndOnlyWhenThatIsAtHand(t *testing.T) {
 		b := &endedBody{&body{pieces: []string{"a", "b"}}, known}
 		r := reply(b.body, true)
 		r.Pieces = b
-		_, err := stream.New().Deliver(t.Context(), call.Call{}, r, nil, s)
+		_, err := stream.New().Deliver(t.Context(), r, nil, s)
 		require.NoError(t, err)
 		require.Equal(t, []string{"start", "a", want}, s.log)
 	}
@@ -210,7 +210,7 @@ func BenchmarkDeliver(b *testing.B) {
 	r := &endless{piece: piece, left: b.N}
 	b.ReportAllocs()
 	b.ResetTimer()
-	_, err := stream.New().Deliver(b.Context(), call.Call{}, &call.Reply{Stream: true, Body: r, Pieces: r, Meter: r}, nil, &discard{})
+	_, err := stream.New().Deliver(b.Context(), &call.Reply{Stream: true, Body: r, Pieces: r, Meter: r}, nil, &discard{})
 	require.NoError(b, err)
 }
 

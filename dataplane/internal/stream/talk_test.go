@@ -105,7 +105,7 @@ func talking(ctx context.Context, t *testing.T, caller *upgradable, provider *si
 	done := make(chan error, 1)
 	go func() {
 		closer := &closing{side: provider}
-		_, err := stream.New().Deliver(ctx, call.Call{}, &call.Reply{
+		_, err := stream.New().Deliver(ctx, &call.Reply{
 			Stream: true, Frames: provider, Body: closer, Meter: nothing{},
 		}, http.Header{"X-Signalbox-Model": {"acme/voice"}}, caller)
 		if !closer.closed {

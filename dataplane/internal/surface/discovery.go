@@ -60,12 +60,12 @@ func (e *Edge) answer(path string, of catalog.Surface, fn func(*asked) (any, err
 		} else {
 			var pin call.Pinned
 			c.Token = token
-			if principal, pin, err = e.deps.Pipeline.Identify(ctx, c); err == nil {
+			if principal, pin, err = e.deps.Pipeline.Identify(ctx, &c); err == nil {
 				value, err = fn(&asked{gin: g, call: &c, principal: principal, pin: pin, health: e.deps.Health})
 			}
 		}
 		failure := e.send(s, value, err)
-		e.deps.Access.Access(ctx, c, principal, s.Status(), failure)
+		e.deps.Access.Access(ctx, &c, principal, s.Status(), failure)
 	})
 }
 

@@ -35,16 +35,16 @@ import (
 
 // Pipeline takes a call down all stages.
 type Pipeline interface {
-	Serve(ctx context.Context, c call.Call, sink call.Sink)
+	Serve(ctx context.Context, c *call.Call, sink call.Sink)
 	// Identify authenticates and pins, for the calls that reach no upstream.
-	Identify(ctx context.Context, c call.Call) (call.Principal, call.Pinned, error)
+	Identify(ctx context.Context, c *call.Call) (call.Principal, call.Pinned, error)
 	// Preview takes a call as far as the decision and leaves no trace.
-	Preview(ctx context.Context, c call.Call) (call.Principal, decide.Plan, error)
+	Preview(ctx context.Context, c *call.Call) (call.Principal, decide.Plan, error)
 }
 
 // AccessLog writes the one line of a request that the pipeline did not record.
 type AccessLog interface {
-	Access(ctx context.Context, c call.Call, p call.Principal, status int, failure *fault.Error)
+	Access(ctx context.Context, c *call.Call, p call.Principal, status int, failure *fault.Error)
 }
 
 // Generations finds this gateway's recent requests; it keeps workspaces apart.
@@ -164,7 +164,7 @@ func (e *Edge) recovered(g *gin.Context) {
 		failure := fault.Of(errPanicked)
 		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
 		s.Fail(failure, nil)
-		e.deps.Access.Access(g.Request.Context(), c, call.Principal{}, s.Status(), failure)
+		e.deps.Access.Access(g.Request.Context(), &c, call.Principal{}, s.Status(), failure)
 	}()
 	g.Next()
 }
@@ -185,7 +185,7 @@ func (e *Edge) infer(row *row) func(g *gin.Context, model string) {
 		if c.Token, refusal = credential(g.Request); refusal != nil {
 			body.Skip(g.Writer, g.Request)
 			s.Fail(refusal, nil)
-			e.deps.Access.Access(ctx, c, call.Principal{}, s.Status(), refusal)
+			e.deps.Access.Access(ctx, &c, call.Principal{}, s.Status(), refusal)
 			return
 		}
 		if row.surface == catalog.Realtime {
@@ -198,7 +198,7 @@ func (e *Edge) infer(row *row) func(g *gin.Context, model string) {
 		if c.Store != nil {
 			defer c.Store.Release()
 		}
-		e.deps.Pipeline.Serve(ctx, c, s)
+		e.deps.Pipeline.Serve(ctx, &c, s)
 		s.cut = s.cut || s.framing && ctx.Err() != nil // an array that was left must not look whole
 		s.end()
 	}
@@ -241,6 +241,6 @@ func (e *Edge) refuse(code fault.Code, message func(path string) string) gin.Han
 		body.Skip(g.Writer, g.Request)
 		s := newSink(g.Writer, formOf(g.Request), &c, e.options.WriteStall)
 		s.Fail(failure, nil)
-		e.deps.Access.Access(g.Request.Context(), c, call.Principal{}, s.Status(), failure)
+		e.deps.Access.Access(g.Request.Context(), &c, call.Principal{}, s.Status(), failure)
 	}
 }

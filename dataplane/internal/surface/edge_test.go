@@ -58,13 +58,13 @@ type world struct {
 	events    []wire.UsageEvent // of the generation that is asked for
 }
 
-func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
+func (w *world) Serve(ctx context.Context, c *call.Call, s call.Sink) {
 	w.mu.Lock()
-	w.calls = append(w.calls, c)
+	w.calls = append(w.calls, *c)
 	w.mu.Unlock()
 	switch {
 	case w.serve != nil:
-		w.serve(ctx, c, s)
+		w.serve(ctx, *c, s)
 	case c.Malformed != nil:
 		s.Fail(c.Malformed, nil)
 	default:
@@ -73,18 +73,18 @@ func (w *world) Serve(ctx context.Context, c call.Call, s call.Sink) {
 	}
 }
 
-func (w *world) Identify(_ context.Context, c call.Call) (call.Principal, call.Pinned, error) {
+func (w *world) Identify(_ context.Context, c *call.Call) (call.Principal, call.Pinned, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.identified = c
+	w.identified = *c
 	return call.Principal{Key: w.key}, w.pin, w.err
 }
 
-func (w *world) Preview(context.Context, call.Call) (call.Principal, decide.Plan, error) {
+func (w *world) Preview(context.Context, *call.Call) (call.Principal, decide.Plan, error) {
 	return call.Principal{Key: w.key}, decide.Plan{}, w.err
 }
 
-func (w *world) Access(_ context.Context, _ call.Call, _ call.Principal, status int, f *fault.Error) {
+func (w *world) Access(_ context.Context, _ *call.Call, _ call.Principal, status int, f *fault.Error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.access, w.failures = append(w.access, status), append(w.failures, f)

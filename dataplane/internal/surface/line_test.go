@@ -111,7 +111,7 @@ func (l *line) through(ctx context.Context, c call.Call, s call.Sink) {
 	tried := trial.Attempts()
 	if err == nil {
 		var seen call.Seen
-		seen, err = stream.New().Deliver(ctx, c, reply, nil, s)
+		seen, err = stream.New().Deliver(ctx, reply, nil, s)
 		l.mu.Lock()
 		l.seen, tried = append(l.seen, seen), reply.Attempts
 		l.mu.Unlock()

@@ -152,7 +152,7 @@ func (e *Edge) entry(ctx context.Context, a *asked, one *row, name string, count
 		c.Purpose, c.Primary = listing, a.call.ID
 	}
 	kept := &keptSink{}
-	e.deps.Pipeline.Serve(ctx, c, kept)
+	e.deps.Pipeline.Serve(ctx, &c, kept)
 	switch {
 	case kept.status == http.StatusNotFound:
 		return nil, kept.failure

@@ -41,7 +41,7 @@ func (e *Edge) preview(g *gin.Context) {
 	err := e.readPreview(g, &c)
 	if err == nil {
 		var plan decide.Plan
-		if principal, plan, err = e.deps.Pipeline.Preview(ctx, c); err == nil {
+		if principal, plan, err = e.deps.Pipeline.Preview(ctx, &c); err == nil {
 			value = data{Data: previewOf(&c, &plan)}
 		}
 	}
@@ -49,7 +49,7 @@ func (e *Edge) preview(g *gin.Context) {
 		defer c.Store.Release()
 	}
 	failure := e.send(s, value, err)
-	e.deps.Access.Access(ctx, c, principal, s.Status(), failure)
+	e.deps.Access.Access(ctx, &c, principal, s.Status(), failure)
 }
 
 func (e *Edge) readPreview(g *gin.Context, c *call.Call) error {

@@ -88,8 +88,9 @@ func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstr
 		told.Format = formatIn(c.Body)
 	}
 	answer := newPair(t.upstreams[spoken], t.codecs[own], told, inputOf(c))
+	decoder, body := t.codecs[own], c.Body // and not all of c, which would have a place of its own for every answer
 	answer.names = &names{most: longestName(spoken), request: func() *conversation.Request {
-		request, _ := t.codecs[own].DecodeRequest(c.Body)
+		request, _ := decoder.DecodeRequest(body)
 		return request
 	}}
 	return answer

@@ -274,7 +274,7 @@ func (p *platform) shipped(requestID string) (out []wire.UsageEvent) {
 		if msg.Header.Get(wire.HeaderUsageBatch) != "" {
 			body, err := wire.DecompressUsage(msg.Data, msg.Header.Get(wire.HeaderUsageEncoding))
 			require.NoError(p.t, err)
-			records, _ = wire.UsageRecords(body)
+			records, _ = wire.UsageRecords(body, wire.MaxUsageBatch)
 		}
 		for _, record := range records {
 			var e wire.UsageEvent

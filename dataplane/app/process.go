@@ -33,7 +33,6 @@ func Main(ctx context.Context, p Process) error {
 		return fmt.Errorf("log: %w", err)
 	}
 	logging.TakeStandard(log)
-	addProcessor()
 	spare := heapHeadroom()
 	defer runtime.KeepAlive(spare)
 	reload := make(chan os.Signal, 1)
@@ -44,19 +43,6 @@ func Main(ctx context.Context, p Process) error {
 		return err
 	}
 	return gateway.Run(ctx)
-}
-
-// addProcessor has the runtime work with one processor more than the machine or
-// the container's limit has. A thread in a system call keeps its processor until
-// the runtime takes it away, which it looks for after 20 µs at the earliest: with
-// half a dozen calls for each request, and writes of usage records that wait for
-// a disk, a gateway of two leaves a tenth of its CPU unused while requests wait.
-// Whoever sets GOMAXPROCS gets what they set. What the runtime would do by itself
-// when the container's limit changes, it does not do any more.
-func addProcessor() {
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
-	}
 }
 
 // headroom is how much more garbage than the heap's live part may gather

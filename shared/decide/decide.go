@@ -6,7 +6,7 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-// Decide is Decide of an input.
+// Decide is Input.Decide for an input that is a copy of another one.
 func Decide(in Input) Plan { return in.Decide() }
 
 // Decide answers which model, which endpoints in which order, and why. Equal

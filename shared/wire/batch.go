@@ -26,9 +26,9 @@ const (
 	UsageEncodingS2     = "s2" // one S2 block, github.com/klauspost/compress/s2
 )
 
-// MaxUsageBatchBytes is the most that a compressed batch may hold, and more than
-// any gateway sends.
-const MaxUsageBatchBytes = 4 << 20
+// MaxUsageBatchBytes is the most that a compressed batch may hold, which is what
+// a message holds at most where NATS is left as it is. Gateways send less.
+const MaxUsageBatchBytes = 1 << 20
 
 // recordHead is the length of a record, 4 bytes, big endian.
 const recordHead = 4
@@ -80,10 +80,10 @@ func DecompressUsage(body []byte, encoding string) ([]byte, error) {
 	return out, nil
 }
 
-// UsageRecords returns the records of a batch, which alias body. rest is the
-// end of body when that is no record, and empty otherwise.
-func UsageRecords(body []byte) (records [][]byte, rest []byte) {
-	for len(body) >= recordHead && len(records) < MaxUsageBatch {
+// UsageRecords returns the records of a batch of n, which alias body. rest is the
+// end of body when that is no record, or one more, and empty otherwise.
+func UsageRecords(body []byte, n int) (records [][]byte, rest []byte) {
+	for len(body) >= recordHead && len(records) < min(n, MaxUsageBatch) {
 		size := int64(binary.BigEndian.Uint32(body))
 		if size > int64(len(body)-recordHead) {
 			break

@@ -21,7 +21,7 @@ func TestUsageBatchIsReadAsWritten(t *testing.T) {
 		size += wire.UsageRecordSize(len(record))
 	}
 	require.Len(t, body, size)
-	records, rest := wire.UsageRecords(body)
+	records, rest := wire.UsageRecords(body, wire.MaxUsageBatch)
 	require.Equal(t, want, records)
 	require.Empty(t, rest)
 }
@@ -29,7 +29,7 @@ func TestUsageBatchIsReadAsWritten(t *testing.T) {
 // FuzzUsageRecords: whatever arrives, nothing of it is lost or made up.
 func FuzzUsageRecords(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
-		records, rest := wire.UsageRecords(body)
+		records, rest := wire.UsageRecords(body, wire.MaxUsageBatch)
 		require.LessOrEqual(t, len(records), wire.MaxUsageBatch)
 		var again []byte
 		for _, record := range records {
@@ -56,7 +56,7 @@ func TestCompressedBatchesAreReadAsWritten(t *testing.T) {
 	}
 }
 
-// Who can write to the stream cannot have the control plane fill its memory.
+// Who can write to the stream cannot have a message become more than it may hold.
 func TestWhatCannotBeDecompressedIsRefused(t *testing.T) {
 	bomb := s2.Encode(nil, make([]byte, wire.MaxUsageBatchBytes+1))
 	most := s2.Encode(nil, make([]byte, wire.MaxUsageBatchBytes))
@@ -79,7 +79,14 @@ func FuzzDecompressUsage(f *testing.F) {
 		require.LessOrEqual(t, len(out), wire.MaxUsageBatchBytes)
 		if err != nil {
 			require.ErrorIs(t, err, wire.ErrUsageEncoding)
+			return
 		}
+		records, rest := wire.UsageRecords(out, wire.MaxUsageBatch)
+		size := len(rest)
+		for _, record := range records {
+			size += wire.UsageRecordSize(len(record))
+		}
+		require.Equal(t, len(out), size)
 	})
 }
 
@@ -96,11 +103,14 @@ func TestTheUnreadableEndOfABatchIsLeftOver(t *testing.T) {
 		"longer than there": {0, 0, 0, 9, 'x'},
 		"absurd length":     {0xff, 0xff, 0xff, 0xff, 'x'},
 	} {
-		records, rest := wire.UsageRecords(append(bytes.Clone(whole), end...))
+		records, rest := wire.UsageRecords(append(bytes.Clone(whole), end...), 2)
 		require.Equal(t, [][]byte{[]byte("first")}, records, name)
 		require.Equal(t, end, rest, name)
 	}
-	records, rest := wire.UsageRecords(make([]byte, 4*(wire.MaxUsageBatch+1)))
+	records, rest := wire.UsageRecords(make([]byte, 4*(wire.MaxUsageBatch+1)), 1<<40)
 	require.Len(t, records, wire.MaxUsageBatch)
 	require.Len(t, rest, 4)
+	records, rest = wire.UsageRecords(append(bytes.Clone(whole), whole...), 1)
+	require.Len(t, records, 1)
+	require.Equal(t, whole, rest, "more than was announced")
 }

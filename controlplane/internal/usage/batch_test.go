@@ -122,10 +122,18 @@ func TestTheUnreadableEndOfABatchIsAccountedFor(t *testing.T) {
 	}
 	b.sendRaw(1, 5, append(body, 0xff, 0xff, 0xff, 0xff, 'x'), "")
 	b.sendRaw(6, 1<<40, []byte("a size that nobody believes"), "")
+	b.seq = 6
+	body = body[:0]
+	for _, record := range b.records(3) {
+		body = wire.AppendUsageRecord(body, record)
+	}
+	packed, encoding := wire.CompressUsage(nil, body[:len(body)-1])
+	require.Equal(t, wire.UsageEncodingS2, encoding)
+	b.sendRaw(7, 3, packed, encoding)
 	b.drained()
-	require.EqualValues(t, 3, b.totals().Requests)
-	require.EqualValues(t, 6, b.committed())
-	require.Equal(t, []string{"the end of a batch is not readable", "body is not a usage event"}, b.deadLetters())
+	require.EqualValues(t, 5, b.totals().Requests)
+	require.EqualValues(t, 9, b.committed())
+	require.ElementsMatch(t, []string{"the end of a batch is not readable", "body is not a usage event", "the end of a batch is not readable"}, b.deadLetters())
 }
 
 // Of a batch that cannot be decompressed nothing is stored, and nothing behind

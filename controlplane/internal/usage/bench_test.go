@@ -78,7 +78,9 @@ func (b *bench) fill(n, together int) {
 				var encoding string
 				msg.Data, encoding = wire.CompressUsage(nil, msg.Data)
 				msg.Header.Set(wire.HeaderUsageBatch, strconv.Itoa(count))
-				msg.Header.Set(wire.HeaderUsageEncoding, encoding)
+				if encoding != "" {
+					msg.Header.Set(wire.HeaderUsageEncoding, encoding)
+				}
 			}
 			_, err := js.PublishMsgAsync(msg)
 			require.NoError(b.t, err)

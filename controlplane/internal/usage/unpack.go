@@ -46,7 +46,7 @@ func unpack(msg jetstream.Msg) []decoded {
 	if err != nil {
 		return []decoded{missing(m, first, 0, n, err.Error())}
 	}
-	records, rest := wire.UsageRecords(body)
+	records, rest := wire.UsageRecords(body, n)
 	list := make([]decoded, 0, len(records)+1)
 	for i, record := range records {
 		m.body, m.sequence = record, sequenceOf(first, i)

@@ -18,7 +18,8 @@ import (
 	"github.com/signalbox-dev/signalbox/shared/policy"
 )
 
-// Authenticator believes the credential of a call.
+// Authenticator believes the credential of a call. It only reads the call, of
+// which others may fill in what they find meanwhile: Owned and Conversation.
 type Authenticator interface {
 	Authenticate(ctx context.Context, c *call.Call) (call.Principal, error)
 }
@@ -122,7 +123,8 @@ type Deliverer interface {
 // Recorder accounts for a request of a known caller, also when that has left. It
 // does not wait for the network.
 type Recorder interface {
-	// Pass accounts for the turn of a model that the chain goes past.
+	// Pass accounts for the turn of a model that the chain goes past. Both complete
+	// the outcome's decision record and last attempt where they are.
 	Pass(ctx context.Context, c *call.Call, p *call.Principal, o *call.Outcome)
 	// Record accounts for the request, once, and for the turn that it ended with.
 	Record(ctx context.Context, c *call.Call, p *call.Principal, grant call.Grant, o *call.Outcome)
@@ -176,7 +178,8 @@ func New(steps Steps, now func() time.Time, seed func() uint64, ids *id.Source) 
 // Serve takes one call down all steps: authenticate, pin, decide, then for one
 // model of the chain after the other admit, begin and attempt, until one
 // answers, deliver, and, whatever happened, record. A fault at one step is
-// answered through the sink and skips the steps between it and record.
+// answered through the sink and skips the steps between it and record. What the
+// steps find of the call is filled in where it is; it is nobody else's from then on.
 func (p *Pipeline) Serve(ctx context.Context, c *call.Call, sink call.Sink) {
 	principal, err := p.steps.Auth.Authenticate(ctx, c)
 	if err != nil {

@@ -165,9 +165,10 @@ var (
 	closing       = []byte(`}`)
 )
 
-// encode writes an event of gateway as JSON. The decision record is JSON already and large: it is
-// put in as it is, where encoding/json would check and compact it once more. A
-// record that would make the event too large for one message is left out.
+// encode writes an event of gateway as JSON. The decision record is JSON already
+// and large: it is put in as it is, where encoding/json would check and compact
+// it once more. A record that would make the event too large for one message is
+// left out.
 func encode(of *wire.UsageEvent, gateway id.Gateway) (encoded, error) {
 	e := *of
 	e.Gateway, e.Sequence, e.Decision = gateway, 0, nil

@@ -22,11 +22,12 @@ type Options struct {
 	JournalBytes int           // of records that are not in a segment yet; default 256 KiB, negative: no journal
 	SegmentBytes int64         // a segment of this size is closed; default 8 MiB
 	SegmentAge   time.Duration // and one of this age that holds records; default 10 min
-	Window       int           // unacknowledged messages; default 16, some 3 MiB on a slow line
-	// Bounds of a message with several records. A record that is larger travels
-	// alone, and so does what is more than the server's max_payload allows.
-	MessageBytes   int // default 192 KiB
-	MessageRecords int // default 64
+	Window       int           // unacknowledged messages; default 16, some 400 KiB on a slow line
+	// Bounds of a message with several records, before they are compressed. A
+	// record that is larger travels alone, and so does what is more than the
+	// server's max_payload allows.
+	MessageBytes   int // default 384 KiB, at most wire.MaxUsageBatchBytes
+	MessageRecords int // default 128, at most wire.MaxUsageBatch
 
 	AckTimeout time.Duration // of one publish; default 5 s
 	MarkEvery  time.Duration // between questions for the committed mark; default 2 s
@@ -41,8 +42,8 @@ func (o Options) withDefaults() Options {
 	o.SegmentBytes = or(o.SegmentBytes, 8<<20)
 	o.SegmentAge = or(o.SegmentAge, 10*time.Minute)
 	o.Window = or(o.Window, 16)
-	o.MessageBytes = or(o.MessageBytes, 192<<10)
-	o.MessageRecords = min(or(o.MessageRecords, 64), wire.MaxUsageBatch)
+	o.MessageBytes = min(or(o.MessageBytes, 384<<10), wire.MaxUsageBatchBytes)
+	o.MessageRecords = min(or(o.MessageRecords, 128), wire.MaxUsageBatch)
 	o.AckTimeout = or(o.AckTimeout, 5*time.Second)
 	o.MarkEvery = or(o.MarkEvery, 2*time.Second)
 	o.StallAfter = or(o.StallAfter, 2*time.Minute)

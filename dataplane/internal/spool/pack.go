@@ -112,7 +112,7 @@ func (p *packing) message(gateway id.Gateway) *nats.Msg {
 
 // only is the record of a message that has one.
 func (p *packing) only() []byte {
-	records, _ := wire.UsageRecords(p.body)
+	records, _ := wire.UsageRecords(p.body, 1)
 	return records[0]
 }
 

@@ -1,7 +1,9 @@
 package spool
 
 import (
-	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -115,37 +117,62 @@ func TestMessageIDsTellWhatIsInside(t *testing.T) {
 		"it must not hide the completion")
 }
 
-// What is in flight may be sent again, long after its records were packed.
-func TestAMessageKeepsItsBytes(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	complete(t, s, 7)
-	sh := packer(s, 3, 1<<20)
-	defer sh.cursor.close()
-	var sent []*nats.Msg
-	var was [][]byte
-	for {
-		_, ok, err := sh.pack()
-		require.NoError(t, err)
-		if !ok {
-			break
-		}
-		msg := sh.message(s.gateway)
-		sent, was = append(sent, msg), append(was, bytes.Clone(msg.Data))
-		complete(t, s, len(sent)%2)
-		s.flush()
+// recordsOf are the records of a message.
+func recordsOf(t *testing.T, msg *nats.Msg) [][]byte {
+	t.Helper()
+	n := msg.Header.Get(wire.HeaderUsageBatch)
+	if n == "" {
+		return [][]byte{msg.Data}
 	}
-	require.Len(t, sent, 4)
-	for i, msg := range sent {
-		require.Equal(t, was[i], msg.Data)
-		if n := msg.Header.Get(wire.HeaderUsageBatch); n != "" {
-			require.Equal(t, wire.UsageEncodingS2, msg.Header.Get(wire.HeaderUsageEncoding))
-			body, err := wire.DecompressUsage(msg.Data, wire.UsageEncodingS2)
-			require.NoError(t, err)
-			records, rest := wire.UsageRecords(body)
-			require.Empty(t, rest)
-			require.Equal(t, n, strconv.Itoa(len(records)))
-			require.Less(t, len(msg.Data), len(body)/2)
+	require.Equal(t, wire.UsageEncodingS2, msg.Header.Get(wire.HeaderUsageEncoding))
+	body, err := wire.DecompressUsage(msg.Data, wire.UsageEncodingS2)
+	require.NoError(t, err)
+	require.Less(t, len(msg.Data), len(body))
+	records, rest := wire.UsageRecords(body, wire.MaxUsageBatch)
+	require.Empty(t, rest)
+	require.Equal(t, n, strconv.Itoa(len(records)))
+	return records
+}
+
+// What is in flight may be sent again long after its records were packed, and
+// what the shipper reads and packs into is used again: for messages of one
+// record and of many, and for the record that waits for the next message while
+// more is read from the disk.
+func TestAMessageKeepsItsBytes(t *testing.T) {
+	random := rand.NewChaCha8([32]byte{3})
+	for _, together := range []int{1, 3, 100} {
+		s := open(t, t.TempDir(), Options{})
+		sh := packer(s, together, 1<<20)
+		defer sh.cursor.close()
+		var want []string
+		for range 3 * readChunk / 2048 {
+			text := make([]byte, 1024)
+			_, _ = random.Read(text)
+			ev := eventOf(newRequest())
+			ev.Decision = json.RawMessage(`"` + hex.EncodeToString(text) + `"`)
+			want = append(want, ev.ID.String()+string(ev.Decision))
+			require.NoError(t, s.Complete(ev))
 		}
+		s.flush()
+		var sent []*nats.Msg
+		for {
+			_, ok, err := sh.pack()
+			require.NoError(t, err)
+			if !ok {
+				break
+			}
+			sent = append(sent, sh.message(s.gateway))
+		}
+		require.Len(t, sent, (len(want)+together-1)/together)
+		var got []string
+		for _, msg := range sent {
+			for _, record := range recordsOf(t, msg) {
+				var ev wire.UsageEvent
+				require.NoError(t, json.Unmarshal(record, &ev))
+				got = append(got, ev.ID.String()+string(ev.Decision))
+			}
+		}
+		require.Equal(t, want, got)
 	}
 }
 

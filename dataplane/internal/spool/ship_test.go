@@ -97,7 +97,7 @@ func (d *database) store(msg jetstream.Msg) {
 		body, err := wire.DecompressUsage(msg.Data(), msg.Headers().Get(wire.HeaderUsageEncoding))
 		require.NoError(d.t, err)
 		var rest []byte
-		records, rest = wire.UsageRecords(body)
+		records, rest = wire.UsageRecords(body, wire.MaxUsageBatch)
 		require.Empty(d.t, rest)
 		require.Equal(d.t, n, strconv.Itoa(len(records)))
 		d.batches++

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,7 +33,7 @@ type options struct {
 	to   string // the bare proxy's upstream
 }
 
-func parse() options {
+func parse() (options, error) {
 	o := options{out: os.Stdout}
 	flag.StringVar(&o.bin, "bin", "bin", "directory of the built binaries")
 	flag.IntVar(&o.runs, "runs", 15, "interleaved runs of each measurement")
@@ -46,16 +47,25 @@ func parse() options {
 	flag.StringVar(&o.role, "role", "", "internal: run as upstream or bare")
 	flag.StringVar(&o.to, "to", "", "internal: the bare proxy's upstream")
 	flag.Parse()
+	for name := range strings.SplitSeq(o.measure, ",") {
+		if !slices.Contains(order, name) {
+			return o, fmt.Errorf("-measure: %q is none of %s", name, strings.Join(order, ", "))
+		}
+	}
 	if o.quick {
 		o.runs, o.each, o.keys = 3, 400*time.Millisecond, 30
 	}
-	return o
+	return o, nil
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, parse()); err != nil {
+	o, err := parse()
+	if err == nil {
+		err = run(ctx, o)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1)

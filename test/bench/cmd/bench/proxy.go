@@ -133,11 +133,17 @@ func drained(ctx context.Context, p client.Platform) error {
 	defer tick.Stop()
 	var last client.Answer
 	for {
-		answer, err := p.Do(ctx, client.Call{Method: http.MethodGet, URL: p.Gateways[0] + "/readyz?verbose"})
-		if err == nil {
-			last = answer
+		left := len(p.Gateways)
+		for _, gateway := range p.Gateways {
+			answer, err := p.Do(ctx, client.Call{Method: http.MethodGet, URL: gateway + "/readyz?verbose"})
+			if err == nil {
+				last = answer
+			}
+			if pending := answer.Get("spool_pending"); err == nil && pending.Exists() && pending.Int() == 0 {
+				left--
+			}
 		}
-		if pending := last.Get("spool_pending"); pending.Exists() && pending.Int() == 0 {
+		if left == 0 {
 			return nil
 		}
 		select {
@@ -181,7 +187,7 @@ type sample struct {
 // samples holds the runs by measurement and subject.
 type samples map[string]map[string][]sample
 
-// measureProxy measures the three subjects in turn while the control plane is
+// measureProxy measures the subjects in turn while the control plane is
 // stopped, as if it and Postgres were elsewhere; then the gateway again with
 // all of it at work on the same processors.
 func measureProxy(ctx context.Context, o options) (err error) {
@@ -228,12 +234,12 @@ func (r *rig) warm(ctx context.Context, o options) error {
 // take measures the subjects in turn; settle, when given, runs before each.
 func (all samples) take(ctx context.Context, o options, subjects []subject, settle func() error) error {
 	plans := measurements(o)
-	for range o.runs {
+	for run := range o.runs {
 		for _, name := range strings.Split(o.measure, ",") {
 			if all[name] == nil {
 				all[name] = map[string][]sample{}
 			}
-			for _, s := range subjects {
+			for _, s := range turned(subjects, run) {
 				if settle != nil {
 					if err := settle(); err != nil {
 						return err
@@ -248,6 +254,15 @@ func (all samples) take(ctx context.Context, o options, subjects []subject, sett
 		}
 	}
 	return nil
+}
+
+// turned has the two gateways change places with every run: the first one comes
+// after the bare proxy, which leaves nothing to be done behind it.
+func turned(subjects []subject, run int) []subject {
+	if len(subjects) < 4 || run%2 == 0 {
+		return subjects
+	}
+	return []subject{subjects[0], subjects[1], subjects[3], subjects[2]}
 }
 
 func (s subject) measure(ctx context.Context, m measurement, d time.Duration) (sample, error) {

@@ -51,12 +51,14 @@ func reportAdded(b *strings.Builder, subjects []subject, all samples) {
 		return
 	}
 	direct, bare, gateway := subjects[0].name, subjects[1].name, subjects[2].name
-	added := func(over string, value func(sample) float64) time.Duration {
-		return time.Duration(median(all["one"][gateway], value) - median(all["one"][over], value))
+	added := func(over string, value func(sample) float64) string {
+		if len(all["one"][gateway]) == 0 {
+			return figure(nil, value, micros)
+		}
+		return micros(median(all["one"][gateway], value) - median(all["one"][over], value))
 	}
 	fmt.Fprintf(b, "\n- added latency over a direct call: p50 %s, p99 %s; over the bare proxy: p50 %s, p99 %s\n",
-		micros(float64(added(direct, sample.p50))), micros(float64(added(direct, sample.p99))),
-		micros(float64(added(bare, sample.p50))), micros(float64(added(bare, sample.p99))))
+		added(direct, sample.p50), added(direct, sample.p99), added(bare, sample.p50), added(bare, sample.p99))
 	of := func(name string, value func(sample) float64) string {
 		return figure(ratios(all[name][gateway], all[name][bare], value), func(v float64) float64 { return v }, hundredths)
 	}

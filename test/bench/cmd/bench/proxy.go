@@ -94,10 +94,8 @@ func buildRig(ctx context.Context, o options) (r *rig, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.before != "" {
-		if err := addBefore(ctx, platform, o.before); err != nil {
-			return nil, err
-		}
+	if err := addBefore(ctx, platform, o.before); err != nil {
+		return nil, err
 	}
 	plain := func(m string) string { return m }
 	r = &rig{platform: platform, close: closeAll}
@@ -114,8 +112,11 @@ func buildRig(ctx context.Context, o options) (r *rig, err error) {
 	return r, nil
 }
 
-// addBefore starts a gateway of an older binary.
+// addBefore starts a gateway of an older binary; "" is none.
 func addBefore(ctx context.Context, p *stack.Stack, binary string) error {
+	if binary == "" {
+		return nil
+	}
 	binary, err := filepath.Abs(binary) // it runs in a directory of its own
 	if err != nil {
 		return fmt.Errorf("find the gateway of before: %w", err)

@@ -18,7 +18,7 @@ func TestFrames(t *testing.T) {
 	to := decide.Candidate{Endpoint: &catalog.Endpoint{UpstreamModel: "small-v1"}}
 	calltest.RunFrames(t, func(t *testing.T) (side, other call.Frames) {
 		dialed, accepted := sockettest.Pair(t)
-		codec := translate.New(nil).Codec(call.Call{Surface: catalog.Realtime}, "acme/small", to)
+		codec := translate.New(nil).Codec(&call.Call{Surface: catalog.Realtime}, "acme/small", to)
 		return attempt.Talk(t.Context(), dialed, codec), accepted
 	})
 }

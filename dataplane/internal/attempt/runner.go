@@ -23,8 +23,8 @@ type Translator interface {
 	// Merge returns c as a preset completes it, and the names of what its surface
 	// has no place for.
 	Merge(c call.Call, with *policy.PresetVersion) (call.Call, []string, *upstream.Failure)
-	Request(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure)
-	Codec(c call.Call, model string, to decide.Candidate) upstream.Codec
+	Request(c *call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure)
+	Codec(c *call.Call, model string, to decide.Candidate) upstream.Codec
 }
 
 // Provider makes one upstream call and returns when the head has arrived. The

@@ -35,7 +35,7 @@ func (to *target) blamed(f *upstream.Failure) *upstream.Failure {
 // try makes one upstream call: a reply whose first content has arrived, or the
 // failure.
 func (r *Runner) try(ctx context.Context, t *trial, to target) (*call.Reply, *upstream.Failure) {
-	request, failure := r.deps.Translator.Request(*t.asked, to.candidate)
+	request, failure := r.deps.Translator.Request(t.asked, to.candidate)
 	if failure != nil {
 		return nil, failure
 	}
@@ -61,7 +61,7 @@ func (r *Runner) try(ctx context.Context, t *trial, to target) (*call.Reply, *up
 		return nil, judged(t.call, failure)
 	}
 	f.status = response.Status
-	codec := r.deps.Translator.Codec(*t.asked, to.step.Model.ID, to.candidate)
+	codec := r.deps.Translator.Codec(t.asked, to.step.Model.ID, to.candidate)
 	reply := &call.Reply{
 		Step: to.step, Candidate: to.candidate, Status: response.Status, Header: response.Header, Meter: codec,
 		Degraded: slices.Concat(request.Degraded, t.unplaced),

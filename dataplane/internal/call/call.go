@@ -1,7 +1,9 @@
 // Package call holds the values that one request hands down the pipeline:
 // Call from the surface, Principal from auth, Pinned from snapshot, Grant from
 // limits, Reply from attempt, Outcome from stream. Types only: it knows no
-// stage and does no I/O. A value is frozen once it was handed on.
+// stage and does no I/O. Values go down by pointer, and a stage only reads what it
+// is handed: the pipeline fills in what it finds of a Call before the stages that
+// need it, and record completes the Outcome, which comes last.
 package call
 
 import (

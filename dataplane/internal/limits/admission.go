@@ -35,7 +35,7 @@ type admission struct {
 	asker
 	gate *Gate
 	view *policy.View
-	call *call.Call   // where something may have to be reserved; else nil
+	call *call.Call   // as long as the request runs
 	step *decide.Step // the model that is asked for
 	now  time.Time
 
@@ -87,7 +87,7 @@ func newAdmission(g *Gate, c *call.Call, p *call.Principal, v *policy.View, step
 		ws: k.Workspace, key: k.ID, user: k.CreatedBy, limits: k.Limits,
 		received: c.Received, surface: c.Surface, action: c.Action, purpose: c.Purpose,
 	}
-	a.gate, a.view, a.step, a.now = g, v, step, g.Now()
+	a.gate, a.view, a.call, a.step, a.now = g, v, c, step, g.Now()
 	a.terms = call.Terms{Attribution: attribution(c, k, v)}
 	a.guardBy(step.Preset)
 	if l := v.Limited(); l != nil {

@@ -46,11 +46,7 @@ func (g *Gate) Admit(ctx context.Context, c *call.Call, p *call.Principal, pin c
 	if limited == nil && own == nil {
 		return free(c, p, pin.Policy), nil
 	}
-	a := newAdmission(g, c, p, pin.Policy, &plan.Chain[step])
-	if own != nil && own.Reserve || limited != nil && limited.Reserves {
-		a.call = c
-	}
-	return a.admit(ctx)
+	return newAdmission(g, c, p, pin.Policy, &plan.Chain[step]).admit(ctx)
 }
 
 // again checks a further model of a request that was admitted.

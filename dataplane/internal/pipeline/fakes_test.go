@@ -226,6 +226,7 @@ func (f *fakes) Deliver(_ context.Context, _ *call.Reply, head http.Header, sink
 func (f *fakes) Pass(_ context.Context, _ *call.Call, _ *call.Principal, o *call.Outcome) {
 	f.order = append(f.order, "pass")
 	f.passed = append(f.passed, *o)
+	o.Record = decide.Record{RequestedModel: "completed by record, and nobody else's"}
 }
 
 func (f *fakes) Record(ctx context.Context, _ *call.Call, p *call.Principal, g call.Grant, o *call.Outcome) {

@@ -182,7 +182,7 @@ func TestEveryProvidersUsageAndItsCost(t *testing.T) {
 			}
 			if b.whole != "" {
 				t.Run(b.name+"/"+c.name, func(t *testing.T) {
-					codec := translate.New(nil).Codec(request, canonical, b.to)
+					codec := translate.New(nil).Codec(&request, canonical, b.to)
 					_, failure := codec.Whole([]byte(b.whole))
 					require.Nil(t, failure)
 					check(t, codec)
@@ -191,7 +191,7 @@ func TestEveryProvidersUsageAndItsCost(t *testing.T) {
 			if b.stream != "" {
 				t.Run(b.name+"/"+c.name+" streamed", func(t *testing.T) {
 					request.Request.Stream = true
-					codec := translate.New(nil).Codec(request, canonical, b.to)
+					codec := translate.New(nil).Codec(&request, canonical, b.to)
 					drive(t, codec, framesOf(t, b.stream))
 					check(t, codec)
 				})

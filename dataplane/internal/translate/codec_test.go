@@ -31,7 +31,7 @@ func TestCodecsOfConversations(t *testing.T) {
 					require.NotEmpty(t, frames)
 					p := newJourney(i, j, request)
 					upstreamtest.RunCodec(t, upstreamtest.Answers{
-						New: func() upstream.Codec { return p.translator.Codec(p.call, canonical, p.to) }, Whole: whole, Stream: frames,
+						New: func() upstream.Codec { return p.translator.Codec(&p.call, canonical, p.to) }, Whole: whole, Stream: frames,
 						Marked: spoken[j].name != "gemini",
 					})
 				})
@@ -71,7 +71,7 @@ func TestOtherCodecs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := upstreamtest.Answers{
-				New: func() upstream.Codec { return translate.New(named{}).Codec(c.call, canonical, north) }, Stream: c.stream,
+				New: func() upstream.Codec { return translate.New(named{}).Codec(&c.call, canonical, north) }, Stream: c.stream,
 			}
 			if c.whole != "" {
 				a.Whole = []byte(c.whole)

@@ -37,7 +37,7 @@ func upstreams() map[format]dialect.Upstream {
 	return out
 }
 
-func plainCodec(c call.Call, model string) upstream.Codec {
+func plainCodec(c *call.Call, model string) upstream.Codec {
 	if c.Surface == catalog.Completions {
 		return newPass(chat.NewObserver(c.Request.StreamUsage), c, model)
 	}

@@ -26,7 +26,7 @@ var countableAtVertex = []string{
 
 // countRequest asks a candidate to count the tokens of a request. Where it
 // cannot, the estimate that routing goes by is the answer.
-func (t *Translator) countRequest(c call.Call, to decide.Candidate, own, spoken format) (upstream.Request, *upstream.Failure) {
+func (t *Translator) countRequest(c *call.Call, to decide.Candidate, own, spoken format) (upstream.Request, *upstream.Failure) {
 	at, counts := countPlace(to, spoken)
 	if !counts {
 		return upstream.Request{Provider: to.Provider, Answer: writeCount(own, inputOf(c))}, nil

@@ -35,7 +35,7 @@ func TestCountsAreAskedInTheProvidersForm(t *testing.T) {
 		"messages to Google":                    {catalog.Messages, catalog.Google, "g", toClaude, "/models/g:countTokens", `{"generateContentRequest":{"model":"models/g","contents":[{"role":"user","parts":[{"text":"hi"}]}],"generationConfig":{"maxOutputTokens":5}}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			request, failure := translate.New(nil).Request(call.Call{Surface: c.surface, Action: call.Count, Body: []byte(c.body)}, at(c.kind, c.model))
+			request, failure := translate.New(nil).Request(&call.Call{Surface: c.surface, Action: call.Count, Body: []byte(c.body)}, at(c.kind, c.model))
 			require.Nil(t, failure)
 			require.Equal(t, c.path, request.Path)
 			body, err := io.ReadAll(request.Body.Open())
@@ -49,7 +49,7 @@ func TestCountsThatNobodyMakesAreEstimates(t *testing.T) {
 	for surface, want := range map[catalog.Surface]string{catalog.Messages: `{"input_tokens":7}`, catalog.Gemini: `{"totalTokens":7}`} {
 		c := call.Call{Surface: surface, Action: call.Count, Body: []byte(contentsAlone)}
 		c.Request.InputTokens = 7
-		request, failure := translate.New(nil).Request(c, at(catalog.OpenAI, "o"))
+		request, failure := translate.New(nil).Request(&c, at(catalog.OpenAI, "o"))
 		require.Nil(t, failure)
 		exactly(t, want, string(request.Answer))
 	}
@@ -61,7 +61,7 @@ func TestCountsSayWhereARequestIsWrong(t *testing.T) {
 		`{"contents":[{"parts":[{"text":1}]}]}`:                            "contents.0.parts.0.text",
 		`{"generateContentRequest":{"contents":[]},"contents":[]}`:         "contents",
 	} {
-		_, failure := translate.New(nil).Request(call.Call{Surface: catalog.Gemini, Action: call.Count, Body: []byte(body)}, at(catalog.Anthropic, "claude-x"))
+		_, failure := translate.New(nil).Request(&call.Call{Surface: catalog.Gemini, Action: call.Count, Body: []byte(body)}, at(catalog.Anthropic, "claude-x"))
 		require.NotNil(t, failure, body)
 		require.Len(t, failure.Fault.Violations, 1)
 		require.Equal(t, path, failure.Fault.Violations[0].Path)

@@ -45,7 +45,7 @@ func isVertexClaude(to decide.Candidate) bool {
 }
 
 // passEdits says what becomes of a body that stays in its format.
-func passEdits(c call.Call, to decide.Candidate, own format) *edits {
+func passEdits(c *call.Call, to decide.Candidate, own format) *edits {
 	want := &edits{model: to.Endpoint.UpstreamModel, provider: to.Provider.Slug}
 	if mayBeForeign(c.Body, own) {
 		want.foreign = own

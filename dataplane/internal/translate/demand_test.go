@@ -30,11 +30,11 @@ func TestClaudeOnVertex(t *testing.T) {
 			c.Request.Stream = true
 			count := len(sent)
 
-			there, failure := translate.New(nil).Request(c, at(catalog.Anthropic))
+			there, failure := translate.New(nil).Request(&c, at(catalog.Anthropic))
 			require.Nil(t, failure)
 			require.Equal(t, "2023-06-01", there.Set.Get(version)+there.Header.Get(version))
 
-			vertex, failure := translate.New(nil).Request(c, at(catalog.Vertex))
+			vertex, failure := translate.New(nil).Request(&c, at(catalog.Vertex))
 			require.Nil(t, failure)
 			require.Empty(t, vertex.Set.Get(version)+vertex.Header.Get(version))
 			require.Contains(t, string(vertex.Body.Join()), `"anthropic_version":"vertex-2023-10-16"`)

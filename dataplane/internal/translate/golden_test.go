@@ -30,8 +30,8 @@ var north = decide.Candidate{
 	Provider: &catalog.Provider{Slug: "north", Type: catalog.OpenAICompatible, BaseURL: "http://north.example/v1"},
 }
 
-func chat(body string) call.Call {
-	return call.Call{Surface: catalog.Chat, Body: []byte(body)}
+func chat(body string) *call.Call {
+	return &call.Call{Surface: catalog.Chat, Body: []byte(body)}
 }
 
 // cases calls check with each folder's input; what check returns must be the

@@ -48,7 +48,7 @@ func TestWhoIsToldWhichPromptsBeginAlike(t *testing.T) {
 			}
 			in := call.Call{Surface: c.surface, Body: []byte(c.body), Conversation: call.Conversation{Hint: told}}
 			in.Request.Caching.Stated, in.Request.Provider.RequireParameters = c.stated, true
-			request, failure := translate.New(nil).Request(in, to)
+			request, failure := translate.New(nil).Request(&in, to)
 			require.Nil(t, failure, "a hint is no parameter that a provider has to have")
 			body := sent(t, request)
 			require.Equal(t, c.member, gjson.GetBytes(body, "prompt_cache_key").String())
@@ -62,7 +62,7 @@ func TestWhoIsToldWhichPromptsBeginAlike(t *testing.T) {
 			require.Empty(t, request.Degraded)
 
 			in.Conversation.Hint = call.Hint{}
-			request, failure = translate.New(nil).Request(in, to)
+			request, failure = translate.New(nil).Request(&in, to)
 			require.Nil(t, failure)
 			require.NotContains(t, string(sent(t, request)), told.String())
 			require.Empty(t, request.Set.Get("X-Grok-Conv-Id")+request.Set.Get("X-Session-Affinity"))

@@ -42,7 +42,7 @@ var references = []struct {
 }
 
 // aboutKept is a request about something that is there already.
-func aboutKept(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
+func aboutKept(c *call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
 	at := openAIPlace(to, kept[c.Surface]+"/"+url.PathEscape(c.Owned.ID)+suffixes[c.Action])
 	request := upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Method: methods[c.Action], Path: at.path,
@@ -72,7 +72,7 @@ var gone = map[catalog.Surface]string{catalog.Files: "file", catalog.Videos: "vi
 // keeper reads a reply about a job or file and puts the workspace's names in
 // place of the provider's. It implements upstream.Codec.
 type keeper struct {
-	call  call.Call
+	call  *call.Call
 	to    decide.Candidate
 	model []byte // the canonical id, as JSON
 	namer Namer

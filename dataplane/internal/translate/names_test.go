@@ -24,7 +24,7 @@ func TestNamesOfToolsFitAndComeBack(t *testing.T) {
 			`{"role":"tool","tool_call_id":"c","content":"y"}],"tools":[{"type":"function","function":{"name":%s}}],"tool_choice":{"type":"function","function":{"name":%s}}}`, quoted, quoted, quoted)
 		for j := 1; j < len(spoken); j++ {
 			p := newJourney(0, j, []byte(body))
-			r, failure := p.translator.Request(p.call, p.to)
+			r, failure := p.translator.Request(&p.call, p.to)
 			require.Nil(t, failure)
 			sent := found.FindAllString(string(r.Body.Join()), -1)
 			require.GreaterOrEqual(t, len(sent), 3, spoken[j].name)
@@ -39,7 +39,7 @@ func TestNamesOfToolsFitAndComeBack(t *testing.T) {
 			require.Equal(t, legal.MatchString(name), sent[0] == name, "what fits stays")
 
 			whole, stream := calls(spoken[j].name, sent[0])
-			codec := p.translator.Codec(p.call, canonical, p.to)
+			codec := p.translator.Codec(&p.call, canonical, p.to)
 			out, failure := codec.Whole([]byte(whole))
 			require.Nil(t, failure)
 			reply, failure := callers[0].codec.DecodeReply(out)

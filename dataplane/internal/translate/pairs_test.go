@@ -114,7 +114,7 @@ func (p *journey) request(t *testing.T) string {
 	var b strings.Builder
 	for _, stream := range []bool{false, true} {
 		p.call.Request.Stream = stream
-		r, failure := p.translator.Request(p.call, p.to)
+		r, failure := p.translator.Request(&p.call, p.to)
 		if failure != nil {
 			require.Equal(t, upstream.CannotCarry, failure.Class, failure.Fault.Error())
 			return "# cannot be carried: " + failure.Fault.Message + "\n"
@@ -141,7 +141,7 @@ func (p *journey) replies(t *testing.T, dir, format string, reads dialect.Codec)
 	var whole *conversation.Reply
 	if body, err := os.ReadFile(filepath.Join(dir, "reply."+format+".json")); err == nil {
 		p.call.Request.Stream = false
-		codec := p.translator.Codec(p.call, "acme/small", p.to)
+		codec := p.translator.Codec(&p.call, "acme/small", p.to)
 		out, failure := codec.Whole(body)
 		require.Nil(t, failure)
 		var bad *upstream.Failure
@@ -155,7 +155,7 @@ func (p *journey) replies(t *testing.T, dir, format string, reads dialect.Codec)
 		return b.String()
 	}
 	p.call.Request.Stream = true
-	codec := p.translator.Codec(p.call, "acme/small", p.to)
+	codec := p.translator.Codec(&p.call, "acme/small", p.to)
 	out := drive(t, codec, frames)
 	folded, failure := dialecttest.Fold(reads, strings.NewReader(out))
 	require.Nil(t, failure, out)

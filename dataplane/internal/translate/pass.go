@@ -23,7 +23,7 @@ type pass struct {
 	malformed int
 }
 
-func newPass(observer dialect.Observer, c call.Call, model string) *pass {
+func newPass(observer dialect.Observer, c *call.Call, model string) *pass {
 	return &pass{observer: observer, model: rawjson.Quote(model), input: inputOf(c)}
 }
 

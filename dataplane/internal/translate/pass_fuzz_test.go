@@ -34,7 +34,7 @@ func FuzzPass(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for _, target := range targets {
-			r, failure := translate.New(nil).Request(call.Call{Surface: target.surface, Body: body}, target.to)
+			r, failure := translate.New(nil).Request(&call.Call{Surface: target.surface, Body: body}, target.to)
 			if failure == nil {
 				require.Equal(t, json.Valid(body), json.Valid(r.Body.Join()), "%q gave %q", body, r.Body.Join())
 			}

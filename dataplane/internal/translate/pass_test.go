@@ -107,14 +107,14 @@ func TestWhatPassesIsWhatTheProviderTakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			request := call.Call{Surface: c.surface, Body: []byte(c.in)}
-			r, failure := translate.New(nil).Request(request, c.to)
+			r, failure := translate.New(nil).Request(&request, c.to)
 			require.Nil(t, failure)
 			require.Equal(t, c.want, string(r.Body.Join()))
 			require.Equal(t, c.lost, r.Degraded)
 			require.Equal(t, c.in, string(request.Body), "the caller's body is left alone")
 
 			request.Request.Provider.RequireParameters = true
-			_, failure = translate.New(nil).Request(request, c.to)
+			_, failure = translate.New(nil).Request(&request, c.to)
 			require.Equal(t, c.lost != nil, failure != nil && failure.Class == upstream.CannotCarry)
 		})
 	}
@@ -164,7 +164,7 @@ func TestNothingOfTheGatewaysReachesAnUpstream(t *testing.T) {
 		} {
 			t.Run(string(c.surface)+" at "+string(kind), func(t *testing.T) {
 				body := `{` + own + `,"model":"m",` + c.rest + `,"metadata":{"rule":"secret","user_id":"u-1"}}`
-				r, failure := translate.New(nil).Request(call.Call{Surface: c.surface, Body: []byte(body)}, at(kind, "up"))
+				r, failure := translate.New(nil).Request(&call.Call{Surface: c.surface, Body: []byte(body)}, at(kind, "up"))
 				if failure != nil {
 					require.Equal(t, upstream.CannotCarry, failure.Class)
 					return

@@ -42,7 +42,7 @@ var routes = map[catalog.Surface]route{
 }
 
 // plainRequest edits a body, JSON or a form, for an upstream.
-func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
+func plainRequest(c *call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
 	p, ok := routes[c.Surface]
 	if !ok || !speaksOpenAI(to.Provider.Type) {
 		return upstream.Request{}, upstream.Fail(upstream.CannotCarry, nil)
@@ -75,7 +75,7 @@ func plainRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream
 }
 
 // formRequest edits a form. Its files stay where they are.
-func formRequest(c call.Call, request upstream.Request, want edits) (upstream.Request, *upstream.Failure) {
+func formRequest(c *call.Call, request upstream.Request, want edits) (upstream.Request, *upstream.Failure) {
 	changes := rawform.Edits{Drop: func(p *rawform.Part) bool {
 		name := p.Base()
 		return dialect.IsGatewayOnly(name) || slices.Contains(want.drop, name) ||
@@ -108,7 +108,7 @@ func formRequest(c call.Call, request upstream.Request, want edits) (upstream.Re
 }
 
 // isBatch reports whether a file is a batch's input.
-func isBatch(c call.Call) bool {
+func isBatch(c *call.Call) bool {
 	parts, _ := rawform.Parse(c.Body, c.Form)
 	return slices.ContainsFunc(parts, func(p rawform.Part) bool {
 		return p.Name == "purpose" && string(p.Value(c.Body)) == "batch"

@@ -80,7 +80,7 @@ func TestAPresetReachesEveryFormat(t *testing.T) {
 			require.Nil(t, failure)
 			require.Empty(t, unplaced)
 			require.Equal(t, c.body, string(original.Body))
-			request, failure := tr.Request(merged, c.to)
+			request, failure := tr.Request(&merged, c.to)
 			require.Nil(t, failure)
 			require.Equal(t, c.want, string(request.Body.Join()))
 		})
@@ -90,12 +90,12 @@ func TestAPresetReachesEveryFormat(t *testing.T) {
 func TestAPresetCountsInWhatIsEstimated(t *testing.T) {
 	c := chat(`{"messages":[]}`)
 	c.Request.InputTokens = 100
-	merged, _, failure := translate.New(nil).Merge(c, terse)
+	merged, _, failure := translate.New(nil).Merge(*c, terse)
 	require.Nil(t, failure)
 	require.EqualValues(t, 102, merged.Request.InputTokens)
 	require.EqualValues(t, 9, merged.Request.OutputTokens)
 	c.Request.OutputTokens = 5
-	merged, _, _ = translate.New(nil).Merge(c, terse)
+	merged, _, _ = translate.New(nil).Merge(*c, terse)
 	require.EqualValues(t, 5, merged.Request.OutputTokens, "the caller's own")
 }
 
@@ -109,7 +109,7 @@ func TestWhatHasNoPlaceIsSaid(t *testing.T) {
 		"no instructions":      {call.Call{Surface: catalog.Embeddings, Body: []byte(`{"input":"x"}`)}, []string{"preset.max_tokens", "preset.temperature", "preset.system_prompt"}},
 		"about a job":          {call.Call{Surface: catalog.Videos, Action: call.Get}, nil},
 		"a prompt in tokens":   {call.Call{Surface: catalog.Completions, Body: []byte(`{"prompt":[1]}`)}, []string{"preset.system_prompt"}},
-		"everything is placed": {chat(`{"messages":[]}`), nil},
+		"everything is placed": {*chat(`{"messages":[]}`), nil},
 	} {
 		merged, unplaced, failure := translate.New(nil).Merge(c.call, terse)
 		require.Nil(t, failure, name)

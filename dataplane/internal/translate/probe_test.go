@@ -24,7 +24,7 @@ import (
 func (p *journey) heard(t *testing.T, reads dialect.Codec, r io.Reader) *conversation.Reply {
 	t.Helper()
 	p.call.Request.Stream = true
-	codec := p.translator.Codec(p.call, canonical, p.to)
+	codec := p.translator.Codec(&p.call, canonical, p.to)
 	var out strings.Builder
 	reader := sse.NewReader(r, sse.MaxEvent)
 	for {
@@ -123,7 +123,7 @@ func TestSchemasAndNumbersPassAsWritten(t *testing.T) {
 	for i := range callers {
 		for j := range spoken {
 			p := newJourney(i, j, []byte(bodies[callers[i].name]))
-			r, failure := p.translator.Request(p.call, p.to)
+			r, failure := p.translator.Request(&p.call, p.to)
 			require.Nil(t, failure)
 			sent := string(r.Body.Join())
 			require.Contains(t, sent, schema, "%s-%s", callers[i].name, spoken[j].name)
@@ -149,7 +149,7 @@ func TestAloneAndAllowed(t *testing.T) {
 		4: {"additionalModelRequestFields.tool_choice", `{"type":"any","disable_parallel_tool_use":true}`, []string{"tool_choice.allowed", "tools.0"}},
 	} {
 		p := newJourney(0, j, body)
-		r, failure := p.translator.Request(p.call, p.to)
+		r, failure := p.translator.Request(&p.call, p.to)
 		require.Nil(t, failure)
 		require.Equal(t, want.value, gjson.GetBytes(r.Body.Join(), want.path).Raw, spoken[j].name)
 		require.Equal(t, want.lost, r.Degraded, spoken[j].name)

@@ -14,7 +14,7 @@ import (
 
 // realtimeRequest opens a two-way conversation
 // (https://platform.openai.com/docs/guides/realtime-websocket).
-func realtimeRequest(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
+func realtimeRequest(c *call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
 	if !speaksOpenAI(to.Provider.Type) {
 		return upstream.Request{}, upstream.Fail(upstream.CannotCarry, nil)
 	}

@@ -15,7 +15,7 @@ import (
 
 func talking() (call.Call, upstream.Speaker) {
 	c := call.Call{Surface: catalog.Realtime}
-	return c, translate.New(nil).Codec(c, canonical, north).(upstream.Speaker)
+	return c, translate.New(nil).Codec(&c, canonical, north).(upstream.Speaker)
 }
 
 func say(t *testing.T, codec upstream.Codec, frame string) string {
@@ -27,7 +27,7 @@ func say(t *testing.T, codec upstream.Codec, frame string) string {
 
 func TestARealtimeConversationIsOpened(t *testing.T) {
 	c, _ := talking()
-	r, failure := translate.New(nil).Request(c, north)
+	r, failure := translate.New(nil).Request(&c, north)
 	require.Nil(t, failure)
 	require.True(t, r.Upgrade)
 	require.Equal(t, "/realtime", r.Path)

@@ -23,7 +23,7 @@ func TestWhatOnlyAnotherProviderHoldsExcludes(t *testing.T) {
 		{catalog.Gemini, `{"contents":[{"parts":[{"text":"hi"}]}],"cachedContent":"cachedContents/1"}`},
 	} {
 		to := decide.Candidate{Endpoint: north.Endpoint, Provider: &catalog.Provider{Slug: "a", Type: catalog.Anthropic, BaseURL: "http://a.example"}}
-		_, failure := translate.New(nil).Request(call.Call{Surface: c.surface, Body: []byte(c.body)}, to)
+		_, failure := translate.New(nil).Request(&call.Call{Surface: c.surface, Body: []byte(c.body)}, to)
 		require.NotNil(t, failure)
 		require.Equal(t, upstream.CannotCarry, failure.Class)
 		require.Contains(t, failure.Fault.Message, "send the whole conversation")
@@ -33,11 +33,11 @@ func TestWhatOnlyAnotherProviderHoldsExcludes(t *testing.T) {
 func TestRequiredParametersExclude(t *testing.T) {
 	c := call.Call{Surface: catalog.Chat, Body: []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}],"seed":1,"logprobs":true}`)}
 	to := decide.Candidate{Endpoint: north.Endpoint, Provider: &catalog.Provider{Slug: "a", Type: catalog.Anthropic, BaseURL: "http://a.example"}}
-	r, failure := translate.New(nil).Request(c, to)
+	r, failure := translate.New(nil).Request(&c, to)
 	require.Nil(t, failure)
 	require.Equal(t, []string{"logprobs", "seed"}, r.Degraded)
 	c.Request.Provider.RequireParameters = true
-	_, failure = translate.New(nil).Request(c, to)
+	_, failure = translate.New(nil).Request(&c, to)
 	require.Equal(t, upstream.CannotCarry, failure.Class)
 	require.Contains(t, failure.Fault.Message, "logprobs, seed")
 }
@@ -50,7 +50,7 @@ func TestNumbersAreNotNothing(t *testing.T) {
 		catalog.Responses: `{"model":"m","input":"hi","best_of":12,"safety":[]}`,
 		catalog.Messages:  `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"hi"}],"best_of":12,"container":""}`,
 	} {
-		r, failure := translate.New(nil).Request(call.Call{Surface: surface, Body: []byte(body)}, to)
+		r, failure := translate.New(nil).Request(&call.Call{Surface: surface, Body: []byte(body)}, to)
 		require.Nil(t, failure)
 		require.Equal(t, []string{"best_of"}, r.Degraded, surface)
 	}
@@ -59,7 +59,7 @@ func TestNumbersAreNotNothing(t *testing.T) {
 func TestWhatIsWrongIsNamedBeforeAnybodyIsAsked(t *testing.T) {
 	c := call.Call{Surface: catalog.Chat, Body: []byte(`{"model":"m","messages":[{"role":"user","content":[{"type":"smell"}]},{"role":5}]}`)}
 	to := decide.Candidate{Endpoint: north.Endpoint, Provider: &catalog.Provider{Slug: "a", Type: catalog.Anthropic, BaseURL: "http://a.example"}}
-	_, failure := translate.New(nil).Request(c, to)
+	_, failure := translate.New(nil).Request(&c, to)
 	require.Equal(t, upstream.Rejected, failure.Class)
 	require.Equal(t, "messages.0.content.0.type", failure.Fault.Violations[0].Path)
 	require.GreaterOrEqual(t, len(failure.Fault.Violations), 2)

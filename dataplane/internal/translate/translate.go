@@ -41,7 +41,7 @@ func New(namer Namer) *Translator {
 
 // Request writes the request for one candidate. A failure means that the
 // candidate cannot carry it, or that nobody can.
-func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
+func (t *Translator) Request(c *call.Call, to decide.Candidate) (upstream.Request, *upstream.Failure) {
 	own, speaks := callerFormats[c.Surface]
 	switch {
 	case c.Owned.ID != "" && c.Action != call.Generate:
@@ -65,7 +65,7 @@ func (t *Translator) Request(c call.Call, to decide.Candidate) (upstream.Request
 
 // Codec returns a reader for the answer to a request made for to. model is the
 // canonical id that the caller is told.
-func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstream.Codec {
+func (t *Translator) Codec(c *call.Call, model string, to decide.Candidate) upstream.Codec {
 	own, speaks := callerFormats[c.Surface]
 	if kept[c.Surface] != "" {
 		return &keeper{call: c, to: to, model: rawjson.Quote(model), namer: t.namer}
@@ -88,9 +88,8 @@ func (t *Translator) Codec(c call.Call, model string, to decide.Candidate) upstr
 		told.Format = formatIn(c.Body)
 	}
 	answer := newPair(t.upstreams[spoken], t.codecs[own], told, inputOf(c))
-	decoder, body := t.codecs[own], c.Body // and not all of c, which would have a place of its own for every answer
 	answer.names = &names{most: longestName(spoken), request: func() *conversation.Request {
-		request, _ := decoder.DecodeRequest(body)
+		request, _ := t.codecs[own].DecodeRequest(c.Body)
 		return request
 	}}
 	return answer
@@ -106,7 +105,7 @@ func formatIn(body []byte) json.RawMessage {
 	return line.Bytes()
 }
 
-func (t *Translator) observer(own format, c call.Call) dialect.Observer {
+func (t *Translator) observer(own format, c *call.Call) dialect.Observer {
 	if own == chatFormat {
 		return chat.NewObserver(c.Request.StreamUsage)
 	}
@@ -114,10 +113,10 @@ func (t *Translator) observer(own format, c call.Call) dialect.Observer {
 }
 
 // passRequest edits a body for an upstream of the same format.
-func passRequest(c call.Call, to decide.Candidate, own format) (upstream.Request, *upstream.Failure) {
+func passRequest(c *call.Call, to decide.Candidate, own format) (upstream.Request, *upstream.Failure) {
 	want := passEdits(c, to, own)
 	if want.add == "" {
-		want.add = keyed(keyMember(&c, to, own))
+		want.add = keyed(keyMember(c, to, own))
 	}
 	body, err := edit(c.Body, want)
 	if err != nil {
@@ -130,13 +129,13 @@ func passRequest(c call.Call, to decide.Candidate, own format) (upstream.Request
 	at := placeOf(to, own, c.Request.Stream)
 	return upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
-		Header: carried(to, c.Header), Set: hinted(demanded(own, to, c.Header), &c, to),
+		Header: carried(to, c.Header), Set: hinted(demanded(own, to, c.Header), c, to),
 		Body: upstream.Bytes(body), Stream: c.Request.Stream, Degraded: want.lost,
 	}, nil
 }
 
 // translated decodes a body and writes it in the upstream's format.
-func (t *Translator) translated(c call.Call, to decide.Candidate, own, spoken format) (upstream.Request, *upstream.Failure) {
+func (t *Translator) translated(c *call.Call, to decide.Candidate, own, spoken format) (upstream.Request, *upstream.Failure) {
 	encoded, failure := t.encode(c, to, own, spoken)
 	if failure != nil {
 		return upstream.Request{}, failure
@@ -144,7 +143,7 @@ func (t *Translator) translated(c call.Call, to decide.Candidate, own, spoken fo
 	at := placeOf(to, spoken, c.Request.Stream)
 	request := upstream.Request{
 		Provider: to.Provider, Region: to.Endpoint.Region, Path: at.path, Query: at.query,
-		Set: hinted(demanded(spoken, to, nil), &c, to), Body: upstream.Bytes(encoded.Body), Stream: c.Request.Stream,
+		Set: hinted(demanded(spoken, to, nil), c, to), Body: upstream.Bytes(encoded.Body), Stream: c.Request.Stream,
 		Degraded: encoded.Degraded,
 	}
 	if spoken == converseFormat {
@@ -153,7 +152,7 @@ func (t *Translator) translated(c call.Call, to decide.Candidate, own, spoken fo
 	return request, nil
 }
 
-func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format) (dialect.Encoded, *upstream.Failure) {
+func (t *Translator) encode(c *call.Call, to decide.Candidate, own, spoken format) (dialect.Encoded, *upstream.Failure) {
 	request, wrong := t.codecs[own].DecodeRequest(c.Body)
 	if len(wrong) > 0 {
 		f := upstream.Fail(upstream.Rejected, nil)
@@ -164,7 +163,7 @@ func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format
 		return dialect.Encoded{}, cannotCarry(what)
 	}
 	request.Stream = c.Request.Stream
-	if key := keyMember(&c, to, spoken); key != "" {
+	if key := keyMember(c, to, spoken); key != "" {
 		request.CacheKey = key
 	}
 	fitNames(request, longestName(spoken), nil)
@@ -184,7 +183,7 @@ func (t *Translator) encode(c call.Call, to decide.Candidate, own, spoken format
 }
 
 // required is the failure of a request of which nothing may be left out.
-func required(c call.Call, degraded []string) *upstream.Failure {
+func required(c *call.Call, degraded []string) *upstream.Failure {
 	if len(degraded) == 0 || !c.Request.Provider.RequireParameters {
 		return nil
 	}
@@ -213,7 +212,7 @@ func bare(id string) string {
 }
 
 // inputOf is the estimate of a request's tokens.
-func inputOf(c call.Call) int64 {
+func inputOf(c *call.Call) int64 {
 	if c.Request.InputTokens > 0 {
 		return c.Request.InputTokens
 	}

@@ -59,9 +59,7 @@ func reportAdded(b *strings.Builder, subjects []subject, all samples) {
 	}
 	fmt.Fprintf(b, "\n- added latency over a direct call: p50 %s, p99 %s; over the bare proxy: p50 %s, p99 %s\n",
 		added(direct, sample.p50), added(direct, sample.p99), added(bare, sample.p50), added(bare, sample.p99))
-	of := func(name string, value func(sample) float64) string {
-		return figure(ratios(all[name][gateway], all[name][bare], value), func(v float64) float64 { return v }, hundredths)
-	}
+	of := func(name string, value func(sample) float64) string { return all.ratio(name, gateway, bare, value) }
 	fmt.Fprintf(b, "- of the bare proxy's requests per second: %s; of its streams per second: %s; of its CPU per request: %s\n\n",
 		of("many", sample.rate), of("stream", sample.rate), of("many", sample.cpuOf))
 }
@@ -72,10 +70,15 @@ func reportBefore(b *strings.Builder, subjects []subject, all samples) {
 		return
 	}
 	of := func(name string, value func(sample) float64) string {
-		return figure(ratios(all[name][subjects[2].name], all[name][ofBefore], value), func(v float64) float64 { return v }, hundredths)
+		return all.ratio(name, subjects[2].name, ofBefore, value)
 	}
 	fmt.Fprintf(b, "- of before: requests per second %s, CPU per request %s, p50 at 1 caller %s, streams per second %s, CPU per stream %s\n\n",
 		of("many", sample.rate), of("many", sample.cpuOf), of("one", sample.p50), of("stream", sample.rate), of("stream", sample.cpuOf))
+}
+
+// ratio is a figure of one subject in parts of another's.
+func (all samples) ratio(measurement, subject, other string, value func(sample) float64) string {
+	return figure(ratios(all[measurement][subject], all[measurement][other], value), func(v float64) float64 { return v }, hundredths)
 }
 
 // ratios compares two subjects run by run: what else the machine does changes

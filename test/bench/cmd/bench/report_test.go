@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -28,4 +29,25 @@ func TestFigureIsMedianWithQuartiles(t *testing.T) {
 	require.Equal(t, "50 (30–70)", figure(values, same, perSecond))
 	require.Equal(t, "10", figure(values[1:2], same, perSecond))
 	require.Equal(t, "not known", figure(nil, same, perSecond))
+}
+
+// The gateways change places from run to run, and only they do.
+func TestGatewaysTakeTurns(t *testing.T) {
+	all := []subject{{name: "direct"}, {name: "bare proxy"}, {name: "gateway"}, {name: ofBefore}}
+	require.Equal(t, all, turned(all, 0))
+	odd := turned(all, 1)
+	require.Equal(t, []subject{all[0], all[1], all[3], all[2]}, odd)
+	require.Equal(t, all, turned(all, 2))
+	require.Equal(t, all[:3], turned(all[:3], 1))
+	require.Equal(t, all[2:3], turned(all[2:3], 1))
+}
+
+func TestTheReportSaysWhatWasNotMeasured(t *testing.T) {
+	subjects := []subject{{name: "direct"}, {name: "bare proxy"}, {name: "gateway"}, {name: ofBefore}}
+	all := samples{"many": {"direct": {rate(4000)}, "bare proxy": {rate(1000)}, "gateway": {rate(900)}, ofBefore: {rate(600)}}}
+	var out strings.Builder
+	require.NoError(t, reportProxy(&out, subjects, all))
+	require.Contains(t, out.String(), "over a direct call: p50 not known, p99 not known")
+	require.Contains(t, out.String(), "of the bare proxy's requests per second: 0.90;")
+	require.Contains(t, out.String(), "of before: requests per second 1.50, CPU per request not known")
 }
